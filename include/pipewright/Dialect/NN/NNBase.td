@@ -1,0 +1,50 @@
+//===- NNBase.td - The nn dialect: what is computed --------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_DIALECT_NN_NNBASE
+#define PIPEWRIGHT_DIALECT_NN_NNBASE
+
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def NNDialect : Dialect {
+  let name = "nn";
+  let cppNamespace = "::pipewright::nn";
+  let summary = "what is computed: a closed set of differentiable tensor ops";
+  let description = [{
+    All shapes are static and all values are tensors with value semantics.
+    Elementwise ops take operands of one shape: a broadcast is an op of its
+    own. The set is closed: the ONNX importer decomposes what it reads into
+    these ops, and gradients are built from them too, so that a cost formula,
+    an evaluator and a lowering for each op cover a whole training step.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+}
+
+class NN_Op<string mnemonic, list<Trait> traits = []>
+    : Op<NNDialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def NN_Float : AnyTypeOf<[F16, BF16, F32, F64], "floating-point">;
+def NN_Integer : AnyTypeOf<[I8, I16, I32, I64], "signless integer">;
+def NN_Number : AnyTypeOf<[F16, BF16, F32, F64, I8, I16, I32, I64], "number">;
+def NN_Element
+    : AnyTypeOf<[F16, BF16, F32, F64, I1, I8, I16, I32, I64], "element">;
+
+def NN_Tensor : StaticShapeTensorOf<[NN_Element]>;
+def NN_FloatTensor : StaticShapeTensorOf<[NN_Float]>;
+def NN_NumberTensor : StaticShapeTensorOf<[NN_Number]>;
+def NN_IndexTensor : StaticShapeTensorOf<[AnyTypeOf<[I32, I64]>]>;
+def NN_BoolTensor : StaticShapeTensorOf<[I1]>;
+
+#endif // PIPEWRIGHT_DIALECT_NN_NNBASE

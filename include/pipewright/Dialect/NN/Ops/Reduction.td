@@ -1,0 +1,56 @@
+//===- Reduction.td - Sums and extremes over axes ----------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_DIALECT_NN_OPS_REDUCTION
+#define PIPEWRIGHT_DIALECT_NN_OPS_REDUCTION
+
+include "pipewright/Dialect/NN/NNBase.td"
+
+def NN_Reduction : I32EnumAttr<"Reduction", "how elements are combined", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Mean", 1, "mean">,
+    I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">,
+    I32EnumAttrCase<"Prod", 4, "prod">]> {
+  let cppNamespace = "::pipewright::nn";
+  let genSpecializedAttr = 0;
+}
+def NN_ReductionAttr : EnumAttr<NNDialect, NN_Reduction, "reduction">;
+
+def NN_ReduceOp : NN_Op<"reduce", [Pure]> {
+  let summary = "combines the elements along some axes, which it drops";
+  let description = [{
+    `axes` is sorted and without repeats. The axes are dropped from the
+    shape; a kept axis of size 1 is a `nn.reshape` after it. Equal extremes
+    share the gradient evenly.
+
+    ```mlir
+    %y = nn.reduce sum %x axes [1] : tensor<2x8xf32> -> tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins NN_ReductionAttr:$kind, NN_NumberTensor:$operand,
+                       DenseI64ArrayAttr:$axes);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = [{$kind $operand `axes` $axes attr-dict
+      `:` type($operand) `->` type($result)}];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def NN_CumulativeSumOp : NN_Op<"cumulative_sum", [Pure,
+    SameOperandsAndResultType]> {
+  let summary = "running sum along one axis";
+  let description = [{
+    Element i is the sum of elements 0..i (`exclusive`: 0..i-1); `reverse`
+    counts from the end.
+  }];
+  let arguments = (ins NN_NumberTensor:$operand, I64Attr:$axis,
+                       UnitAttr:$exclusive, UnitAttr:$reverse);
+  let results = (outs NN_NumberTensor:$result);
+  let assemblyFormat = [{$operand `axis` $axis (`exclusive` $exclusive^)?
+      (`reverse` $reverse^)? attr-dict `:` type($result)}];
+  let hasVerifier = 1;
+}
+
+#endif // PIPEWRIGHT_DIALECT_NN_OPS_REDUCTION

@@ -1,0 +1,126 @@
+//===- Program.td - Schedules and rank programs ------------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_DIALECT_PP_OPS_PROGRAM
+#define PIPEWRIGHT_DIALECT_PP_OPS_PROGRAM
+
+include "pipewright/Dialect/PP/PPBase.td"
+
+def PP_ScheduleOp : PP_Op<"schedule", [HasParent<"::mlir::ModuleOp">]> {
+  let summary = "which schedule the programs follow";
+  let description = [{
+    ```mlir
+    pp.schedule "1f1b" ranks 4 microbatches 8 chunks 1
+    ```
+  }];
+  let arguments = (ins StrAttr:$policy, I64Attr:$ranks, I64Attr:$microbatches,
+                       I64Attr:$chunks);
+  let assemblyFormat = [{$policy `ranks` $ranks `microbatches` $microbatches
+                         `chunks` $chunks attr-dict}];
+}
+
+def PP_ProgramOp : PP_Op<"program", [SingleBlock, NoTerminator,
+    HasParent<"::mlir::ModuleOp">]> {
+  let summary = "what one rank does in one step, in order";
+  let description = [{
+    ```mlir
+    pp.program step rank 0 {
+      pp.run @s0.f [0]
+      pp.send @a.0.0 [0]
+      pp.repeat %i = 1 to 8 {
+        pp.run @s0.f [%i]
+        pp.send @a.0.0 [%i]
+        pp.recv @g.1.0 [%i + -1]
+        pp.run @s0.bw [%i + -1]
+      }
+      pp.recv @g.1.0 [7]
+      pp.run @s0.bw [7]
+      pp.step
+    }
+    ```
+  }];
+  let arguments = (ins PP_ProgramKindAttr:$kind, I64Attr:$rank);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$kind `rank` $rank $body attr-dict";
+}
+
+// An action on micro-batch `offset`, or `index + offset` inside a pp.repeat.
+class PP_ActionOp<string mnemonic>
+    : PP_Op<mnemonic, [ParentOneOf<["ProgramOp", "RepeatOp"]>,
+                       DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let arguments = (ins FlatSymbolRefAttr:$symbol, Optional<Index>:$index,
+                       I64Attr:$offset);
+  let assemblyFormat =
+      "$symbol `[` custom<Microbatch>($index, $offset) `]` attr-dict";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$symbol,
+                                 "int64_t":$microbatch), [{
+    build($_builder, $_state,
+          ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), symbol),
+          ::mlir::Value(), $_builder.getI64IntegerAttr(microbatch));
+  }]>];
+}
+def PP_RunOp : PP_ActionOp<"run"> {
+  let summary = "runs a task for one micro-batch";
+}
+def PP_SendOp : PP_ActionOp<"send"> {
+  let summary = "sends a channel's buffer of one micro-batch to its other end";
+  let description = [{
+    May block until the receiver posts its receive.
+  }];
+}
+def PP_RecvOp : PP_ActionOp<"recv"> {
+  let summary = "receives into a channel's buffer of one micro-batch";
+}
+
+def PP_StepOp : PP_Op<"step", [HasParent<"ProgramOp">]> {
+  let summary = "sums tied gradients, clips, and updates the parameters";
+  let assemblyFormat = "attr-dict";
+}
+
+def PP_RepeatOp : PP_Op<"repeat", [SingleBlock, NoTerminator,
+    ParentOneOf<["ProgramOp", "RepeatOp"]>]> {
+  let summary = "actions repeated for a range of micro-batches";
+  let arguments = (ins I64Attr:$lower, I64Attr:$upper);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def PP_ArenaOp : PP_Op<"arena", [SingleBlock, NoTerminator,
+    HasParent<"::mlir::ModuleOp">]> {
+  let summary = "the one piece of memory of a rank, and what lies where";
+  let description = [{
+    ```mlir
+    pp.arena rank 0 bytes 4096 {
+      pp.place <parameter "fc1.weight"> at 0 bytes 512
+      pp.place <channel "a.0.0"> at 1024 bytes 128 slots 2 of [0, 1, 0, 1]
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$rank, I64Attr:$bytes);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`rank` $rank `bytes` $bytes $body attr-dict";
+}
+
+def PP_PlaceOp : PP_Op<"place", [HasParent<"ArenaOp">]> {
+  let summary = "where a binding's memory lies in its rank's arena";
+  let description = [{
+    `offset` and `bytes` (of one slot, rounded up to 64) are in bytes. A
+    binding with one buffer per micro-batch has `slots` of them one after the
+    other; `slot_of[k]` is that of micro-batch k.
+  }];
+  let arguments = (ins PP_BindingAttr:$binding, I64Attr:$offset, I64Attr:$bytes,
+      DefaultValuedAttr<I64Attr, "1">:$slots,
+      OptionalAttr<DenseI64ArrayAttr>:$slot_of);
+  let assemblyFormat = [{$binding `at` $offset `bytes` $bytes
+      (`slots` $slots^)? (`of` $slot_of^)? attr-dict}];
+}
+
+#endif // PIPEWRIGHT_DIALECT_PP_OPS_PROGRAM

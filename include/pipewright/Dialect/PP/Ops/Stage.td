@@ -1,0 +1,98 @@
+//===- Stage.td - Stages, their tasks, their channels ------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_DIALECT_PP_OPS_STAGE
+#define PIPEWRIGHT_DIALECT_PP_OPS_STAGE
+
+include "pipewright/Dialect/PP/PPBase.td"
+
+def PP_StageOp : PP_Op<"stage", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "a run of layers on one rank";
+  let description = [{
+    Stages are numbered by `index` from 0 in the order of their layers.
+    Layers are those of the model from `first_layer` on, `layers` by name.
+
+    ```mlir
+    pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["fc1"]
+      parameters [@"fc1.weight"]
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$index, I64Attr:$rank,
+      I64Attr:$chunk, I64Attr:$first_layer, StrArrayAttr:$layers,
+      TypedArrayAttrBase<FlatSymbolRefAttr, "parameters">:$parameters,
+      OptionalAttr<PP_CostAttr>:$cost);
+  let assemblyFormat = [{
+    $sym_name `index` $index `rank` $rank `chunk` $chunk
+    `first_layer` $first_layer `layers` $layers
+    `parameters` $parameters (`cost` $cost^)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def PP_ChannelOp : PP_Op<"channel", [Symbol, HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a value that crosses from one stage to the next or back";
+  let description = [{
+    Declared once and named by both ends. Channels join neighbouring stages:
+    a value that skips stages moves one boundary at a time, so that its memory
+    is accounted for on each rank it passes through, and gradients of a value
+    used by several stages are always added from the last stage to the first.
+
+    ```mlir
+    pp.channel @a.0.0 activation from @s0 to @s1 : tensor<2x16xf32>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, PP_ChannelKindAttr:$kind,
+      FlatSymbolRefAttr:$source, FlatSymbolRefAttr:$target,
+      TypeAttrOf<NN_Tensor>:$type);
+  let assemblyFormat = [{$sym_name $kind `from` $source `to` $target `:` $type
+                         attr-dict}];
+}
+
+def PP_TaskOp : PP_Op<"task", [Symbol, IsolatedFromAbove, SingleBlock,
+    HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "one role of a stage, for any micro-batch";
+  let description = [{
+    Stored once, never per micro-batch. The body is a list of `nn.call`s, and
+    of `nn` ops that join them (sums of gradients, zeros). Each argument and
+    each yielded value is bound to memory by a `#pp.binding`.
+
+    A backward task may read an activation channel or a model input of its
+    stage: the buffer is kept until then. A task's `gradient` result has the
+    same binding as one of its arguments and is updated in place.
+
+    ```mlir
+    pp.task @s0.f role F stage @s0
+        (%x: tensor<2x8xf32> = <input "x">,
+         %w: tensor<16x8xf32> = <parameter "fc1.weight">)
+        -> (tensor<2x16xf32> = <channel "a.0.0">) {
+      %y = nn.call @fc1.f(%x, %w)
+          : (tensor<2x8xf32>, tensor<16x8xf32>) -> tensor<2x16xf32>
+      pp.yield %y : tensor<2x16xf32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, PP_RoleAttr:$role,
+      FlatSymbolRefAttr:$stage, PP_BindingArrayAttr:$argument_bindings,
+      PP_BindingArrayAttr:$result_bindings);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The binding of block argument \p index.
+    BindingAttr getArgumentBinding(unsigned index) {
+      return ::llvm::cast<BindingAttr>(getArgumentBindings()[index]);
+    }
+    /// The binding of yielded value \p index.
+    BindingAttr getResultBinding(unsigned index) {
+      return ::llvm::cast<BindingAttr>(getResultBindings()[index]);
+    }
+    YieldOp getYield();
+  }];
+}
+
+#endif // PIPEWRIGHT_DIALECT_PP_OPS_STAGE

@@ -1,0 +1,33 @@
+//===- PP.h - The pp dialect: who computes what, when -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_DIALECT_PP_PP_H
+#define PIPEWRIGHT_DIALECT_PP_PP_H
+
+#include "pipewright/Dialect/NN/NN.h"
+
+#include "pipewright/Dialect/PP/PPDialect.h.inc"
+#include "pipewright/Dialect/PP/PPEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "pipewright/Dialect/PP/PPAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "pipewright/Dialect/PP/PPOps.h.inc"
+
+namespace pipewright::pp {
+
+/// The phase that \p module has reached; Import if it does not say.
+Phase getPhase(mlir::ModuleOp module);
+void setPhase(mlir::ModuleOp module, Phase phase);
+
+/// The model of \p module, which has at most one; null if it has none.
+ModelOp getModel(mlir::ModuleOp module);
+
+/// The size of a value of the (static) type \p type, in bytes; i1 takes one.
+int64_t getBytes(mlir::Type type);
+
+} // namespace pipewright::pp
+
+#endif // PIPEWRIGHT_DIALECT_PP_PP_H

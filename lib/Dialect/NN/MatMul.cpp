@@ -1,0 +1,15 @@
+//===- MatMul.cpp - Verifier of contractions
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Dialect/NN/NN.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace pipewright::nn;
+
+LogicalResult MatMulOp::verify() { return success(); }

@@ -1,0 +1,102 @@
+//===- PPDialect.cpp - Registration of the pp dialect
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Dialect/PP/PP.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+static ParseResult
+parseMicrobatch(OpAsmParser &parser,
+                std::optional<OpAsmParser::UnresolvedOperand> &index,
+                IntegerAttr &offset);
+static void printMicrobatch(OpAsmPrinter &printer, Operation *, Value index,
+                            IntegerAttr offset);
+
+#include "pipewright/Dialect/PP/PPDialect.cpp.inc"
+#include "pipewright/Dialect/PP/PPEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "pipewright/Dialect/PP/PPAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "pipewright/Dialect/PP/PPOps.cpp.inc"
+
+void pp::PPDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "pipewright/Dialect/PP/PPAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "pipewright/Dialect/PP/PPOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// custom<Microbatch>: `3`, `%i` or `%i + -1`
+//===----------------------------------------------------------------------===//
+
+static ParseResult
+parseMicrobatch(OpAsmParser &parser,
+                std::optional<OpAsmParser::UnresolvedOperand> &index,
+                IntegerAttr &offset) {
+  OpAsmParser::UnresolvedOperand operand;
+  OptionalParseResult hasOperand = parser.parseOptionalOperand(operand);
+  int64_t value = 0;
+  if (hasOperand.has_value()) {
+    if (failed(*hasOperand))
+      return failure();
+    index = operand;
+    if (succeeded(parser.parseOptionalPlus()) && parser.parseInteger(value))
+      return failure();
+  } else if (parser.parseInteger(value)) {
+    return failure();
+  }
+  offset = parser.getBuilder().getI64IntegerAttr(value);
+  return success();
+}
+
+static void printMicrobatch(OpAsmPrinter &printer, Operation *, Value index,
+                            IntegerAttr offset) {
+  if (!index) {
+    printer << offset.getInt();
+    return;
+  }
+  printer << index;
+  if (offset.getInt() != 0)
+    printer << " + " << offset.getInt();
+}
+
+//===----------------------------------------------------------------------===//
+// What all phases ask of a module
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral phaseName = "pp.phase";
+
+pp::Phase pp::getPhase(ModuleOp module) {
+  auto phase = module->getAttrOfType<PhaseAttr>(phaseName);
+  return phase ? phase.getValue() : Phase::Import;
+}
+
+void pp::setPhase(ModuleOp module, Phase phase) {
+  module->setAttr(phaseName, PhaseAttr::get(module.getContext(), phase));
+}
+
+pp::ModelOp pp::getModel(ModuleOp module) {
+  auto models = module.getOps<ModelOp>();
+  return models.empty() ? ModelOp() : *models.begin();
+}
+
+int64_t pp::getBytes(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  unsigned bits = tensor.getElementType().getIntOrFloatBitWidth();
+  return tensor.getNumElements() * ((bits + 7) / 8);
+}

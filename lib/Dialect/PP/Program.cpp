@@ -1,0 +1,74 @@
+//===- Program.cpp - Schedules and rank programs
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Dialect/PP/PP.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace pipewright;
+using namespace pipewright::pp;
+
+/// Fails unless \p name is a symbol of the kind that \p action works on.
+template <typename SymbolOpTy, typename ActionOpTy>
+static LogicalResult verifyAction(ActionOpTy action,
+                                  SymbolTableCollection &symbols,
+                                  StringRef kind) {
+  if (!symbols.lookupNearestSymbolFrom<SymbolOpTy>(action,
+                                                   action.getSymbolAttr()))
+    return action.emitOpError("names '")
+           << action.getSymbol() << "', which is not a " << kind;
+  return success();
+}
+
+LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyAction<TaskOp>(*this, symbols, "task");
+}
+LogicalResult SendOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyAction<ChannelOp>(*this, symbols, "channel");
+}
+LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyAction<ChannelOp>(*this, symbols, "channel");
+}
+
+//===----------------------------------------------------------------------===//
+// RepeatOp: `pp.repeat %i = 0 to 8 { ... }`
+//===----------------------------------------------------------------------===//
+
+ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument index;
+  index.type = parser.getBuilder().getIndexType();
+  int64_t lower, upper;
+  if (parser.parseArgument(index) || parser.parseEqual() ||
+      parser.parseInteger(lower) || parser.parseKeyword("to") ||
+      parser.parseInteger(upper))
+    return failure();
+  Builder &builder = parser.getBuilder();
+  result.addAttribute(getLowerAttrName(result.name),
+                      builder.getI64IntegerAttr(lower));
+  result.addAttribute(getUpperAttrName(result.name),
+                      builder.getI64IntegerAttr(upper));
+  return failure(parser.parseRegion(*result.addRegion(), {index}) ||
+                 parser.parseOptionalAttrDict(result.attributes));
+}
+
+void RepeatOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getBody().getArgument(0) << " = " << getLower() << " to "
+          << getUpper() << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"lower", "upper"});
+}
+
+LogicalResult RepeatOp::verify() {
+  if (getBody().getNumArguments() != 1 ||
+      !getBody().getArgument(0).getType().isIndex())
+    return emitOpError("needs one index argument");
+  if (getLower() >= getUpper())
+    return emitOpError("repeats from ")
+           << getLower() << " to " << getUpper() << ", which is never";
+  return success();
+}

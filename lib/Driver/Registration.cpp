@@ -1,0 +1,19 @@
+//===- Registration.cpp - Everything a tool needs to know
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Driver/Registration.h"
+
+#include "pipewright/Dialect/NN/NN.h"
+#include "pipewright/Dialect/PP/PP.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+void pipewright::registerDialects(mlir::DialectRegistry &registry) {
+  registry.insert<nn::NNDialect, pp::PPDialect>();
+}
+
+void pipewright::registerPasses() { mlir::registerTransformsPasses(); }

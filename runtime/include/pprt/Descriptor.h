@@ -1,0 +1,232 @@
+/*===- Descriptor.h - What a compiled rank tells the runtime -----*- C -*-===*\
+|*
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+|*
+|*===----------------------------------------------------------------------===*|
+|*
+|* A rank executable is one object file linked with libpprt. The object defines
+|* `main`, which calls pprtMain with a constant PprtDescriptor; the functions
+|* of the rank's tasks; and `step` and `eval`, the rank's action lists as calls
+|* of pprtRun, pprtSend, pprtRecv and pprtUpdate.
+|*
+|* All memory of a rank is one arena of `arenaBytes`, in which everything has
+|* the offset (bytes, a multiple of 64) that the compiler gave it. A task is
+|* called with one pointer per binding and never allocates.
+|*
+|* The structures are plain C: the compiler emits them as constants, field by
+|* field. A change here is a change of PPRT_ABI_VERSION.
+|*
+\*===----------------------------------------------------------------------===*/
+
+#ifndef PPRT_DESCRIPTOR_H
+#define PPRT_DESCRIPTOR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PPRT_ABI_VERSION 1
+
+/* Element types, as in the manifest. */
+enum PprtDtype {
+  PPRT_F32 = 0,
+  PPRT_F64 = 1,
+  PPRT_F16 = 2,
+  PPRT_BF16 = 3,
+  PPRT_I8 = 4,
+  PPRT_I16 = 5,
+  PPRT_I32 = 6,
+  PPRT_I64 = 7,
+  PPRT_BOOL = 8 /* one byte, 0 or 1 */
+};
+
+typedef struct PprtTensor {
+  const char *name; /* ONNX name */
+  uint32_t dtype;
+  uint32_t rank;
+  const int64_t *shape; /* `rank` extents */
+  uint64_t bytes;
+} PprtTensor;
+
+/* A parameter or a large constant that this rank holds. Its initial value is
+ * the tensor of that name in DIR/weights.safetensors. */
+typedef struct PprtParameter {
+  PprtTensor tensor;
+  uint64_t offset;       /* of the value in the arena */
+  uint32_t trainable;    /* 0 or 1 */
+  uint32_t order;        /* position among all trainable parameters of the model:
+                            the global norm adds its parts in this order */
+  uint64_t gradient;     /* arena offset of the sum of all contributions; equal to
+                            that of the first contribution */
+  uint64_t state[2];     /* arena offsets of optimizer state; SGD uses the first */
+  uint32_t decayed;      /* 0 for rank-1 parameters: --no-decay-1d spares them */
+  uint32_t owner;        /* pipeline rank that sums tied contributions and counts
+                            the parameter in the norm; this rank if not tied */
+  uint32_t contributionCount;
+  const struct PprtContribution *contributions; /* in layer order */
+} PprtParameter;
+
+/* One layer's gradient for a parameter. A tied parameter has several, possibly
+ * on several ranks: the owner receives the others, adds all in layer order and
+ * sends the sum to each rank that holds a copy. */
+typedef struct PprtContribution {
+  uint32_t rank;   /* pipeline rank whose layer contributes */
+  uint32_t layer;  /* index of the layer in the model */
+  uint64_t offset; /* here: the accumulator if `rank` is this rank; on the owner:
+                      a buffer to receive into otherwise; else unused */
+} PprtContribution;
+
+enum PprtBufferKind {
+  PPRT_BUFFER_CHANNEL = 0,
+  PPRT_BUFFER_SAVED = 1,
+  PPRT_BUFFER_LOSS_SUM = 2,    /* one f32 per micro-batch */
+  PPRT_BUFFER_LOSS_WEIGHT = 3, /* one f32 per micro-batch */
+  PPRT_BUFFER_OUTPUT = 4,
+  PPRT_BUFFER_INPUT = 5,       /* the runtime copies the micro-batch into it */
+  PPRT_BUFFER_RANDOM_KEY = 6   /* two int64, made by the runtime */
+};
+
+/* Memory with one instance per micro-batch: `slots` slots of `stride` bytes
+ * (a multiple of 64); micro-batch k of a step uses slot slotOf[k]. In eval all
+ * micro-batches use slot 0, one after the other. */
+typedef struct PprtBuffer {
+  uint32_t kind;
+  uint32_t slots;
+  uint64_t offset;
+  uint64_t stride;
+  uint64_t bytes;          /* used in a slot */
+  const uint16_t *slotOf;  /* one entry per micro-batch */
+  int64_t index;           /* INPUT: of `inputs`; OUTPUT: of `outputs`; RANDOM_KEY:
+                              the layer; CHANNEL: of `channels` */
+} PprtBuffer;
+
+enum PprtChannelKind { PPRT_ACTIVATION = 0, PPRT_GRADIENT = 1 };
+
+typedef struct PprtChannel {
+  const char *name;
+  uint32_t kind;
+  uint32_t id;     /* position in the plan: equal on both ends, the message tag */
+  uint32_t source; /* pipeline ranks; equal where two stages share a rank */
+  uint32_t target;
+  uint32_t sourceStage;
+  uint32_t targetStage;
+  PprtTensor tensor;
+  uint32_t buffer; /* index of `buffers` */
+} PprtChannel;
+
+enum PprtBindingKind {
+  PPRT_BIND_PARAMETER = 0,    /* index of `parameters` */
+  PPRT_BIND_GRADIENT = 1,     /* arena offset in `offset` */
+  PPRT_BIND_BUFFER = 2,       /* index of `buffers` */
+  PPRT_BIND_WORKSPACE = 3     /* arena offset in `offset` */
+};
+
+typedef struct PprtBinding {
+  uint32_t kind;
+  uint32_t index;
+  uint64_t offset;
+} PprtBinding;
+
+enum PprtRole {
+  PPRT_ROLE_F = 0,
+  PPRT_ROLE_B = 1,
+  PPRT_ROLE_W = 2,
+  PPRT_ROLE_BW = 3,
+  PPRT_ROLE_R = 4
+};
+
+typedef void (*PprtTaskFunction)(void *const *pointers);
+
+typedef struct PprtTask {
+  const char *name;
+  uint32_t role;
+  uint32_t stage;
+  PprtTaskFunction function;
+  uint32_t bindingCount;
+  const PprtBinding *bindings; /* pointers[i] is made from bindings[i] */
+} PprtTask;
+
+typedef struct PprtInput {
+  PprtTensor tensor;  /* of one micro-batch */
+  int64_t axis;       /* axis along which micro-batches are cut; -1: replicated */
+  int64_t labelClasses; /* not 0: class labels, each in [0, n) or ignoreIndex */
+  int64_t ignoreIndex;
+  int64_t indexLimit; /* not 0: indices, each in [-n, n) */
+  uint32_t read;      /* 1 if a task of this rank reads it */
+} PprtInput;
+
+typedef struct PprtOutput {
+  PprtTensor tensor; /* of one micro-batch */
+  uint32_t buffer;   /* index of `buffers`; UINT32_MAX if another rank has it */
+} PprtOutput;
+
+enum PprtOptimizer { PPRT_SGD = 0, PPRT_ADAMW = 1 };
+
+typedef struct PprtContext PprtContext;
+
+typedef struct PprtDescriptor {
+  uint32_t abiVersion;
+  const char *toolVersion;
+  const char *modelName;
+  uint8_t planHash[32]; /* SHA-256 of the plan: equal on all ranks */
+
+  uint32_t rank;  /* of the pipeline */
+  uint32_t ranks;
+  uint32_t dataParallel; /* size of the data-parallel dimension; 1 for now */
+  uint32_t stages;
+  uint32_t microbatches;
+  uint32_t microbatchSize; /* samples in a micro-batch */
+  uint32_t forwardOnly;    /* 1: built for inference, `step` is null */
+  uint32_t lossRank;       /* pipeline rank that owns the loss */
+  uint32_t optimizer;
+  uint32_t reserved;
+
+  uint64_t arenaBytes;
+  uint64_t workspaceOffset;
+  uint64_t workspaceBytes;
+
+  uint32_t parameterCount;
+  uint32_t bufferCount;
+  uint32_t channelCount;
+  uint32_t taskCount;
+  uint32_t inputCount;  /* all inputs of the model, on each rank */
+  uint32_t outputCount; /* all outputs of the model, on each rank */
+  const PprtParameter *parameters; /* in the order of the model */
+  const PprtBuffer *buffers;
+  const PprtChannel *channels;
+  const PprtTask *tasks;
+  const PprtInput *inputs;
+  const PprtOutput *outputs;
+
+  void (*step)(PprtContext *context); /* one training step; null if forwardOnly */
+  void (*eval)(PprtContext *context); /* all micro-batches forward */
+} PprtDescriptor;
+
+/* Called by `step` and `eval`; `index` counts in the descriptor's tables. */
+void pprtRun(PprtContext *context, uint32_t task, uint32_t microbatch);
+void pprtSend(PprtContext *context, uint32_t channel, uint32_t microbatch);
+void pprtRecv(PprtContext *context, uint32_t channel, uint32_t microbatch);
+void pprtUpdate(PprtContext *context);
+
+/* Called by `main`; returns the exit status. */
+int pprtMain(int argc, char **argv, const PprtDescriptor *descriptor);
+
+/*===----------------------------------------------------------------------===*\
+|* Kernels of the CPU backend that tasks call
+\*===----------------------------------------------------------------------===*/
+
+/* c[i] = op(a[i]) op(b[i]) (+ c[i] if accumulate) for i in [0, batch), row-major
+ * f32; op transposes where its flag is 1. Strides between batches in elements.
+ * op(a) is m x k, op(b) is k x n, c is m x n. One thread. */
+void pprtCpuMatmulF32(const float *a, const float *b, float *c, int64_t batch,
+                      int64_t m, int64_t n, int64_t k, int64_t strideA,
+                      int64_t strideB, int64_t strideC, int32_t transposeA,
+                      int32_t transposeB, int32_t accumulate);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PPRT_DESCRIPTOR_H */

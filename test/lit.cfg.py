@@ -1,0 +1,27 @@
+"""How lit runs Pipewright's tests: see docs/Testing.md."""
+
+import os
+
+import lit.formats
+
+config.name = "Pipewright"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_source_root = os.path.dirname(__file__)
+config.suffixes = [".mlir", ".onnxtxt", ".test"]
+config.excludes = ["Unit", "Inputs", "References", "Benchmarks"]
+
+binaries = os.path.join(config.binary_root, "bin")
+config.environment["PATH"] = os.pathsep.join(
+    [binaries, config.llvm_tools, os.environ["PATH"]]
+)
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
+config.environment["PYTHONPATH"] = os.path.join(config.source_root, "python")
+# Real models that are not part of the project: tests of them say that they
+# skipped where the variable is not set.
+if models := os.environ.get("PIPEWRIGHT_MODELS"):
+    config.environment["PIPEWRIGHT_MODELS"] = models
+    config.available_features.add("models")
+
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%source", config.source_root))
+config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "Inputs")))
