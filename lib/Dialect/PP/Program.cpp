@@ -8,6 +8,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -71,4 +72,42 @@ LogicalResult RepeatOp::verify() {
     return emitOpError("repeats from ")
            << getLower() << " to " << getUpper() << ", which is never";
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// walkActions
+//===----------------------------------------------------------------------===//
+
+using RepeatIndices = llvm::SmallDenseMap<Value, int64_t, 2>;
+
+template <typename ActionOpTy>
+static int64_t getMicrobatch(ActionOpTy action, const RepeatIndices &indices) {
+  int64_t offset = action.getOffset();
+  return action.getIndex() ? indices.lookup(action.getIndex()) + offset
+                           : offset;
+}
+
+static void walkBlock(Block &block, RepeatIndices &indices,
+                      function_ref<void(Operation *, int64_t)> visit) {
+  for (Operation &op : block) {
+    if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      for (int64_t i = repeat.getLower(); i < repeat.getUpper(); ++i) {
+        indices[repeat.getBody().getArgument(0)] = i;
+        walkBlock(repeat.getBody().front(), indices, visit);
+      }
+      continue;
+    }
+    int64_t microbatch =
+        llvm::TypeSwitch<Operation *, int64_t>(&op)
+            .Case<RunOp, SendOp, RecvOp>(
+                [&](auto action) { return getMicrobatch(action, indices); })
+            .Default([](Operation *) { return 0; });
+    visit(&op, microbatch);
+  }
+}
+
+void pp::walkActions(ProgramOp program,
+                     function_ref<void(Operation *, int64_t)> visit) {
+  RepeatIndices indices;
+  walkBlock(program.getBody().front(), indices, visit);
 }

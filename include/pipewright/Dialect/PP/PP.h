@@ -25,6 +25,11 @@ void setPhase(mlir::ModuleOp module, Phase phase);
 /// The model of \p module, which has at most one; null if it has none.
 ModelOp getModel(mlir::ModuleOp module);
 
+/// Calls \p visit with each action of \p program in the order in which the rank
+/// runs them, repeats unrolled, and its micro-batch (0 for pp.step).
+void walkActions(ProgramOp program,
+                 llvm::function_ref<void(mlir::Operation *, int64_t)> visit);
+
 /// The size of a value of the (static) type \p type, in bytes; i1 takes one.
 int64_t getBytes(mlir::Type type);
 

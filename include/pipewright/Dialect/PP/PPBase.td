@@ -145,7 +145,8 @@ def PP_BindingKind : PP_Enum<"BindingKind", "what a task's operand or result is"
     I32EnumAttrCase<"LossSum", 6, "loss_sum">,
     I32EnumAttrCase<"LossWeight", 7, "loss_weight">,
     I32EnumAttrCase<"Output", 8, "output">,
-    I32EnumAttrCase<"Workspace", 9, "workspace">]>;
+    I32EnumAttrCase<"Workspace", 9, "workspace">,
+    I32EnumAttrCase<"State", 10, "state">]>;
 def PP_BindingAttr : AttrDef<PPDialect, "Binding"> {
   let mnemonic = "binding";
   let summary = "names the memory behind a task's operand or result";
@@ -161,6 +162,7 @@ def PP_BindingAttr : AttrDef<PPDialect, "Binding"> {
     | `loss_sum`, `loss_weight` | | | micro-batch |
     | `output` | model output | | micro-batch |
     | `workspace` | | | rank |
+    | `state` | parameter | number of the optimizer's tensor | rank |
 
     A parameter used by several layers has one gradient buffer per layer: their
     sum is taken in layer order, on one rank as on many.

@@ -64,6 +64,8 @@ def PP_TaskOp : PP_Op<"task", [Symbol, IsolatedFromAbove, SingleBlock,
     A backward task may read an activation channel or a model input of its
     stage: the buffer is kept until then. A task's `gradient` result has the
     same binding as one of its arguments and is updated in place.
+    `workspace_bytes` is the scratch memory that the task's code needs, once
+    code generation has been asked for it.
 
     ```mlir
     pp.task @s0.f role F stage @s0
@@ -78,7 +80,8 @@ def PP_TaskOp : PP_Op<"task", [Symbol, IsolatedFromAbove, SingleBlock,
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, PP_RoleAttr:$role,
       FlatSymbolRefAttr:$stage, PP_BindingArrayAttr:$argument_bindings,
-      PP_BindingArrayAttr:$result_bindings);
+      PP_BindingArrayAttr:$result_bindings,
+      OptionalAttr<I64Attr>:$workspace_bytes);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
