@@ -8,6 +8,7 @@
 
 #include "pipewright/Dialect/NN/NN.h"
 #include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Program/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -16,4 +17,7 @@ void pipewright::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<nn::NNDialect, pp::PPDialect>();
 }
 
-void pipewright::registerPasses() { mlir::registerTransformsPasses(); }
+void pipewright::registerPasses() {
+  mlir::registerTransformsPasses();
+  registerProgramPasses();
+}

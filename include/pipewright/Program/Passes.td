@@ -1,0 +1,61 @@
+//===- Passes.td - Passes of the phase Program -------------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_PROGRAM_PASSES
+#define PIPEWRIGHT_PROGRAM_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def RollPrograms : Pass<"pp-roll", "::mlir::ModuleOp"> {
+  let summary = "turn repeated actions of a program into loops";
+  let description = [{
+    Requires programs. Ensures that `pp.walkActions` sees the same sequence as
+    before, in fewer ops: a run of equal groups of actions whose micro-batches
+    all grow by one from group to group becomes a `pp.repeat`.
+
+    ```mlir
+    pp.run @s0.f [0]
+    pp.send @a [0]
+    pp.run @s0.f [1]
+    pp.send @a [1]
+    ```
+    becomes
+    ```mlir
+    pp.repeat %i = 0 to 2 {
+      pp.run @s0.f [%i]
+      pp.send @a [%i]
+    }
+    ```
+  }];
+}
+
+def UnrollPrograms : Pass<"pp-unroll", "::mlir::ModuleOp"> {
+  let summary = "write every action of a program out";
+  let description = [{
+    Requires programs. Ensures that no `pp.repeat` is left; the inverse of
+    `--pp-roll`.
+  }];
+}
+
+def PlanArena : Pass<"pp-plan-arena", "::mlir::ModuleOp"> {
+  let summary = "give everything a rank holds its place in one arena";
+  let description = [{
+    Requires programs, and tasks whose `workspace_bytes` are known. Ensures one
+    `pp.arena` per rank that places each parameter, gradient, optimizer state
+    and buffer that the rank's tasks and transfers name, and a workspace as
+    large as the greediest task needs. What is needed once per micro-batch gets
+    as many slots as are in use at the same time; so the total is the peak.
+
+    With `memory`, a rank that needs more is an error, which names what takes
+    the most.
+  }];
+  let options = [
+    Option<"memory", "memory", "int64_t", "0",
+           "limit for the arena of a rank, in bytes; 0: none">,
+  ];
+}
+
+#endif // PIPEWRIGHT_PROGRAM_PASSES
