@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes ONNX models in the node forms that exporters emit."""

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Writes a language model of GPT-2's architecture.
+
+The nodes and their names are those of a TorchScript export with a dynamic
+batch: shape arithmetic around each Reshape, the causal mask cut out of a
+buffer, GELU spelled out, the token embedding shared with the output head.
+
+    python3 -m pipewright.models.gpt --layers 12 --width 192 --heads 6 -o gpt.onnx
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+
+from ..onnxfile import DataType, Graph, Scope, Tensor, float32, int64, int64s
+from . import weights
+
+EPSILON = 1e-5
+MASKED = -3.4028234663852886e38  # the least float32
+DEVIATION = 0.02
+
+
+@dataclass(frozen=True)
+class GptConfig:
+    layers: int = 12
+    width: int = 192
+    heads: int = 6
+    sequence: int = 128
+    vocabulary: int = 256
+    seed: int = 0
+    mask: str = "buffer"  # or "trilu": made from ones, as newer exports do
+    head: str = "matmul"  # or "gemm": of the flattened activations
+    spelled_out_normalization: bool = False  # as below opset 17
+    symbolic_sequence: bool = False
+
+    def __post_init__(self) -> None:
+        if self.width % self.heads:
+            raise ValueError(f"{self.heads} heads do not divide width {self.width}")
+
+
+def write_gpt(config: GptConfig) -> Graph:
+    return _GptWriter(config).write()
+
+
+def _size(scope: Scope, x: str, axis: int) -> str:
+    """One extent of `x`, a scalar."""
+    return scope.node(
+        "Gather", scope.node("Shape", x), scope.constant(int64(axis)), axis=0
+    )
+
+
+def _vector(scope: Scope, size: str) -> str:
+    return scope.node("Unsqueeze", size, scope.constant(int64s(0)))
+
+
+def _view(scope: Scope, x: str, *extents: str | int, name: str | None = None) -> str:
+    """Reshapes `x`; an extent is a number or the name of a scalar."""
+    parts = [
+        scope.constant(int64s(extent))
+        if isinstance(extent, int)
+        else _vector(scope, extent)
+        for extent in extents
+    ]
+    return scope.node("Reshape", x, scope.node("Concat", *parts, axis=0), name=name)
+
+
+class _GptWriter:
+    def __init__(self, config: GptConfig):
+        self.config = config
+        self.graph = Graph("main_graph")
+        self.root = self.graph.scope()
+        self.transformer = self.graph.scope("/transformer")
+
+    def write(self) -> Graph:
+        sequence = (
+            "sequence" if self.config.symbolic_sequence else self.config.sequence
+        )
+        ids = self.graph.input("input_ids", DataType.INT64, ["batch", sequence])
+        x = self._embed(ids)
+        for index in range(self.config.layers):
+            x = self._block(index, x)
+        x = self._normalize(self.transformer.child("ln_f"), "transformer.ln_f", x)
+        self._head(x)
+        self.graph.output(
+            "logits", DataType.FLOAT, ["batch", sequence, self.config.vocabulary]
+        )
+        return self.graph
+
+    def _normal(self, name: str, shape: list[int], deviation: float = DEVIATION) -> str:
+        return self.graph.initializer(
+            name, weights.normal(self.config.seed, name, shape, deviation)
+        )
+
+    def _embed(self, ids: str) -> str:
+        config, scope = self.config, self.transformer
+        table = self._normal(
+            "transformer.wte.weight", [config.vocabulary, config.width]
+        )
+        positions_table = self._normal(
+            "transformer.wpe.weight", [config.sequence, config.width]
+        )
+        length = _size(scope, ids, 1)
+        ids = _view(scope, ids, -1, length)
+        positions = scope.node(
+            "Range", scope.constant(int64(0)), length, scope.constant(int64(1))
+        )
+        positions = _vector(scope, positions)
+        tokens = scope.child("wte").node("Gather", table, ids)
+        places = scope.child("wpe").node("Gather", positions_table, positions)
+        return scope.node("Add", tokens, places)
+
+    def _block(self, index: int, x: str) -> str:
+        scope = self.transformer.child(f"h.{index}")
+        name = f"transformer.h.{index}"
+        normal = self._normalize(scope.child("ln_1"), f"{name}.ln_1", x)
+        attention = self._attention(scope.child("attn"), f"{name}.attn", normal)
+        x = scope.node("Add", attention, x)
+        normal = self._normalize(scope.child("ln_2"), f"{name}.ln_2", x)
+        return scope.node("Add", x, self._mlp(scope.child("mlp"), f"{name}.mlp", normal))
+
+    def _normalize(self, scope: Scope, name: str, x: str) -> str:
+        width = self.config.width
+        gain = self.graph.initializer(f"{name}.weight", weights.full(1.0, [width]))
+        bias = self.graph.initializer(f"{name}.bias", weights.full(0.0, [width]))
+        if not self.config.spelled_out_normalization:
+            return scope.node(
+                "LayerNormalization", x, gain, bias, axis=-1, epsilon=EPSILON
+            )
+        mean = scope.node("ReduceMean", x, axes=[-1])
+        centred = scope.node("Sub", x, mean)
+        square = scope.node("Pow", centred, scope.constant(float32(2.0)))
+        variance = scope.node("ReduceMean", square, axes=[-1])
+        shifted = scope.node("Add", variance, scope.constant(float32(EPSILON)))
+        scaled = scope.node("Div", centred, scope.node("Sqrt", shifted))
+        return scope.node("Add", scope.node("Mul", scaled, gain), bias)
+
+    def _linear(
+        self,
+        scope: Scope,
+        name: str,
+        x: str,
+        inputs: int,
+        outputs: int,
+        deviation: float = DEVIATION,
+    ) -> str:
+        """Hugging Face's Conv1D: a view as a matrix, addmm, a view back."""
+        weight = self._normal(f"{name}.weight", [inputs, outputs], deviation)
+        bias = self.graph.initializer(f"{name}.bias", weights.full(0.0, [outputs]))
+        batch, length = _size(scope, x, 0), _size(scope, x, 1)
+        matrix = _view(scope, x, -1, _size(scope, x, 2))
+        matrix = scope.node("Gemm", matrix, weight, bias, alpha=1.0, beta=1.0)
+        return _view(scope, matrix, batch, length, outputs)
+
+    def _residual(self, scope: Scope, name: str, x: str, inputs: int) -> str:
+        """A projection that is added to the residual stream starts smaller."""
+        deviation = DEVIATION / math.sqrt(2 * self.config.layers)
+        return self._linear(scope, name, x, inputs, self.config.width, deviation)
+
+    def _attention(self, scope: Scope, name: str, x: str) -> str:
+        width = self.config.width
+        joined = self._linear(
+            scope.child("c_attn"), f"{name}.c_attn", x, width, 3 * width
+        )
+        sizes = scope.constant(int64s(width, width, width))
+        query, key, value = scope.node("Split", joined, sizes, axis=2, results=3)
+        query = self._heads(scope, query, [0, 2, 1, 3])
+        key = self._heads(scope, key, [0, 2, 3, 1])
+        value = self._heads(scope, value, [0, 2, 1, 3])
+
+        scale = math.sqrt(width // self.config.heads)
+        scores = scope.node("MatMul", query, key)
+        scores = scope.node("Div", scores, scope.constant(float32(scale)))
+        mask = self._causal_mask(scope, _size(scope, query, 2), _size(scope, key, 3))
+        scores = scope.node("Where", mask, scores, scope.constant(float32(MASKED)))
+        mixed = scope.node("MatMul", scope.node("Softmax", scores, axis=-1), value)
+
+        mixed = scope.node("Transpose", mixed, perm=[0, 2, 1, 3])
+        batch, length = _size(scope, mixed, 0), _size(scope, mixed, 1)
+        mixed = _view(scope, mixed, batch, length, width)
+        return self._residual(scope.child("c_proj"), f"{name}.c_proj", mixed, width)
+
+    def _heads(self, scope: Scope, x: str, order: list[int]) -> str:
+        config = self.config
+        batch, length = _size(scope, x, 0), _size(scope, x, 1)
+        head_width = config.width // config.heads
+        split = _view(scope, x, batch, length, config.heads, head_width)
+        return scope.node("Transpose", split, perm=order)
+
+    def _causal_mask(self, scope: Scope, queries: str, keys: str) -> str:
+        """True where a query may see a key."""
+        if self.config.mask == "trilu":
+            extents = [_vector(scope, queries), _vector(scope, keys)]
+            extent = scope.node("Concat", *extents, axis=0)
+            one = Tensor.of(DataType.FLOAT, [1], [1.0])
+            ones = scope.node("ConstantOfShape", extent, value=one)
+            lower = scope.node("Trilu", ones, upper=0)
+            return scope.node("Cast", lower, to=int(DataType.BOOL))
+        mask = self._mask_buffer()
+        first = scope.node("Sub", keys, queries)
+        mask = self._slice(scope, mask, _vector(scope, first), keys, axis=2)
+        return self._slice(scope, mask, scope.constant(int64s(0)), keys, axis=3)
+
+    def _mask_buffer(self) -> str:
+        length = self.config.sequence
+        values = (row >= column for row in range(length) for column in range(length))
+        name = "transformer.h.0.attn.bias"
+        if name in self.graph.initializers:
+            return name
+        return self.graph.initializer(
+            name, Tensor.of(DataType.BOOL, [1, 1, length, length], values)
+        )
+
+    def _slice(self, scope: Scope, x: str, start: str, end: str, axis: int) -> str:
+        return scope.node(
+            "Slice",
+            x,
+            start,
+            _vector(scope, end),
+            scope.constant(int64s(axis)),
+            scope.constant(int64s(1)),
+        )
+
+    def _mlp(self, scope: Scope, name: str, x: str) -> str:
+        width = self.config.width
+        hidden = self._linear(scope.child("c_fc"), f"{name}.c_fc", x, width, 4 * width)
+        hidden = self._gelu(scope.child("act"), hidden)
+        return self._residual(
+            scope.child("c_proj"), f"{name}.c_proj", hidden, 4 * width
+        )
+
+    def _gelu(self, scope: Scope, x: str) -> str:
+        """0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
+
+        def number(value: float) -> str:
+            return scope.constant(float32(value))
+
+        half = scope.node("Mul", x, number(0.5))
+        cube = scope.node("Pow", x, number(3.0))
+        inner = scope.node("Add", x, scope.node("Mul", cube, number(0.044715)))
+        inner = scope.node("Mul", inner, number(math.sqrt(2 / math.pi)))
+        tanh = scope.node("Tanh", inner)
+        return scope.node("Mul", half, scope.node("Add", tanh, number(1.0)))
+
+    def _head(self, x: str) -> None:
+        """The token embedding again, transposed."""
+        config, scope = self.config, self.graph.scope("/lm_head")
+        table = "transformer.wte.weight"
+        if config.head == "matmul":
+            table = scope.node("Transpose", table, perm=[1, 0])
+            scope.node("MatMul", x, table, name="logits")
+            return
+        batch, length = _size(scope, x, 0), _size(scope, x, 1)
+        matrix = _view(scope, x, -1, config.width)
+        logits = scope.node("Gemm", matrix, table, transB=1)
+        _view(scope, logits, batch, length, config.vocabulary, name="logits")
+
+
+def main() -> None:
+    defaults = GptConfig()
+    parser = argparse.ArgumentParser(
+        prog="pipewright.models.gpt",
+        description="Write a language model of GPT-2's architecture as ONNX.",
+    )
+    for option in ("layers", "width", "heads", "sequence", "vocabulary", "seed"):
+        default = getattr(defaults, option)
+        parser.add_argument(f"--{option}", type=int, default=default, metavar="N",
+                            help=f"default {default}")
+    parser.add_argument("--mask", choices=["buffer", "trilu"], default=defaults.mask,
+                        help="where the causal mask comes from")
+    parser.add_argument("--head", choices=["matmul", "gemm"], default=defaults.head,
+                        help="how the logits are computed")
+    parser.add_argument("--spelled-out-normalization", action="store_true",
+                        help="LayerNorm as ReduceMean, Sub, Pow, ...")
+    parser.add_argument("--symbolic-sequence", action="store_true",
+                        help="declare the sequence length as 'sequence'")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE")
+    options = vars(parser.parse_args())
+    output = options.pop("output")
+    try:
+        config = GptConfig(**options)
+    except ValueError as error:
+        parser.error(str(error))
+    write_gpt(config).save(output)
+
+
+if __name__ == "__main__":
+    main()
