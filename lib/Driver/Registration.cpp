@@ -8,8 +8,8 @@
 
 #include "pipewright/Dialect/NN/NN.h"
 #include "pipewright/Dialect/PP/PP.h"
-#include "pipewright/Layers/Passes.h"
 #include "pipewright/Program/Passes.h"
+#include "pipewright/Training/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -20,6 +20,6 @@ void pipewright::registerDialects(mlir::DialectRegistry &registry) {
 
 void pipewright::registerPasses() {
   mlir::registerTransformsPasses();
-  registerLayersPasses();
   registerProgramPasses();
+  registerTrainingPasses();
 }
