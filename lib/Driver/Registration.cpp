@@ -8,6 +8,7 @@
 
 #include "pipewright/Dialect/NN/NN.h"
 #include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Layers/Passes.h"
 #include "pipewright/Program/Passes.h"
 #include "pipewright/Training/Passes.h"
 
@@ -20,6 +21,7 @@ void pipewright::registerDialects(mlir::DialectRegistry &registry) {
 
 void pipewright::registerPasses() {
   mlir::registerTransformsPasses();
+  registerLayersPasses();
   registerProgramPasses();
   registerTrainingPasses();
 }

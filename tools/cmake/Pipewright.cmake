@@ -4,6 +4,7 @@
 #   add_pipewright_ir_library(NAME sources...)   MLIR code: shared precompiled header
 #   add_pipewright_tool(NAME sources...)         a program
 #   add_pipewright_registry(NAME sources...)     a folder whose files are the entries of a registry
+#   add_pipewright_text(NAME PATH)               a text file as a string literal
 #   add_pipewright_passes(PHASE)                 TableGen of a phase's Passes.td
 
 option(PIPEWRIGHT_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)
@@ -102,5 +103,14 @@ macro(add_pipewright_passes phase)
   set_property(GLOBAL APPEND PROPERTY PIPEWRIGHT_GENERATED_DOCS
     ${CMAKE_CURRENT_BINARY_DIR}/${phase}Passes.md)
 endmacro()
+
+# Makes a text file of the sources a C string literal that code includes:
+# <source folder>/NAME -> <build>/include/pipewright/PATH.inc
+function(add_pipewright_text name path)
+  file(READ ${name} text)
+  set(list ${PROJECT_BINARY_DIR}/include/pipewright/${path}.inc)
+  file(CONFIGURE OUTPUT ${list} CONTENT "R\"text(${text})text\"\n" @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${name})
+endfunction()
 
 add_pipewright_precompiled_header()

@@ -1,0 +1,79 @@
+//===- PlanSummary.h - What a finished plan says about itself -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Read once from the IR, for the manifest, the report and the tables on the
+// terminal, which therefore agree.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_PACKAGE_PLANSUMMARY_H
+#define PIPEWRIGHT_PACKAGE_PLANSUMMARY_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pipewright {
+
+struct TensorSummary {
+  std::string name;
+  std::string dtype;
+  std::vector<int64_t> shape;
+  int64_t bytes = 0;
+};
+
+struct ParameterSummary : TensorSummary {
+  bool trainable = false;
+};
+
+/// Costs are those of one micro-batch, in seconds.
+struct StageSummary {
+  int64_t index = 0, rank = 0, chunk = 0;
+  std::vector<std::string> layers;
+  std::vector<ParameterSummary> parameters;
+  double secondsForward = 0, secondsBackwardInput = 0,
+         secondsBackwardWeight = 0;
+};
+
+struct InputSummary : TensorSummary {
+  /// Axis along which micro-batches are cut; -1: replicated.
+  int64_t axis = -1;
+  int64_t labelClasses = 0, ignoreIndex = 0, indexLimit = 0;
+  /// The pipeline ranks that read it.
+  std::vector<int64_t> ranks;
+};
+
+/// Bytes of a rank's arena by what they are for; they add up to `arena`.
+struct MemorySummary {
+  int64_t arena = 0, parameters = 0, gradients = 0, optimizer = 0,
+          activations = 0, workspace = 0;
+};
+
+struct PlanSummary {
+  std::string model;
+  std::string schedule;
+  int64_t ranks = 0, microbatches = 0, chunks = 1;
+  /// Samples in a micro-batch; 1 if no input is cut.
+  int64_t microbatchSize = 1;
+  bool forwardOnly = false;
+  int64_t lossRank = 0;
+  std::string optimizer;
+  std::vector<StageSummary> stages;
+  std::vector<InputSummary> inputs;
+  std::vector<TensorSummary> outputs;
+  std::vector<MemorySummary> memory; // Per rank.
+};
+
+/// Requires the phase Program.
+PlanSummary summarizePlan(mlir::ModuleOp module);
+
+/// "1.5 KiB", "12.0 MiB", ….
+std::string formatBytes(int64_t bytes);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_PACKAGE_PLANSUMMARY_H

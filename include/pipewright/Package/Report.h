@@ -1,0 +1,34 @@
+//===- Report.h - report.html: the plan as people look at it -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_PACKAGE_REPORT_H
+#define PIPEWRIGHT_PACKAGE_REPORT_H
+
+#include "pipewright/Package/PlanSummary.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace pipewright {
+
+/// What the simulation of the plan says, in seconds.
+struct PredictedStep {
+  double makespan = 0;
+  double bubbleRatio = 0;
+  /// The timeline as an SVG element.
+  std::string timeline;
+};
+
+/// One HTML page that needs nothing but itself: timeline, balance, memory.
+std::string makeReport(const PlanSummary &plan, const PredictedStep &step);
+
+/// The balance and memory tables for a terminal.
+void printPlan(const PlanSummary &plan, const PredictedStep &step,
+               llvm::raw_ostream &stream);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_PACKAGE_REPORT_H

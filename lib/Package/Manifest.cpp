@@ -1,0 +1,127 @@
+//===- Manifest.cpp - manifest.json: what a build directory holds
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Package/Manifest.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace pipewright;
+using llvm::json::OStream;
+
+static void writeTensor(OStream &json, const TensorSummary &tensor) {
+  json.attribute("name", tensor.name);
+  json.attribute("dtype", tensor.dtype);
+  json.attribute("shape", llvm::json::Array(tensor.shape));
+}
+
+static void writeStage(OStream &json, const StageSummary &stage) {
+  json.attribute("stage", stage.index);
+  json.attribute("rank", stage.rank);
+  json.attribute("chunk", stage.chunk);
+  json.attribute("layers", llvm::json::Array(stage.layers));
+  json.attributeArray("parameters", [&] {
+    for (const ParameterSummary &parameter : stage.parameters)
+      json.object([&] {
+        writeTensor(json, parameter);
+        json.attribute("trainable", parameter.trainable);
+      });
+  });
+  json.attributeObject("cost", [&] {
+    json.attribute("f", stage.secondsForward);
+    json.attribute("b", stage.secondsBackwardInput);
+    json.attribute("w", stage.secondsBackwardWeight);
+  });
+}
+
+static void writeInput(OStream &json, const InputSummary &input) {
+  writeTensor(json, input);
+  json.attribute("axis", input.axis);
+  if (input.labelClasses) {
+    json.attribute("label_classes", input.labelClasses);
+    json.attribute("ignore_index", input.ignoreIndex);
+  }
+  if (input.indexLimit)
+    json.attribute("index_limit", input.indexLimit);
+  json.attribute("ranks", llvm::json::Array(input.ranks));
+}
+
+static void writeMemory(OStream &json, int64_t rank,
+                        const MemorySummary &memory) {
+  json.attribute("rank", rank);
+  json.attribute("arena", memory.arena);
+  json.attribute("parameters", memory.parameters);
+  json.attribute("gradients", memory.gradients);
+  json.attribute("optimizer", memory.optimizer);
+  json.attribute("activations", memory.activations);
+  json.attribute("workspace", memory.workspace);
+  json.attribute("total", memory.arena);
+}
+
+template <typename T, typename Write>
+static void writeList(OStream &json, llvm::StringRef name,
+                      const std::vector<T> &list, Write write) {
+  json.attributeArray(name, [&] {
+    for (const T &element : list)
+      json.object([&] { write(json, element); });
+  });
+}
+
+std::string pipewright::makeManifest(const PlanSummary &plan,
+                                     const ManifestSource &source) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  OStream json(stream, /*IndentSize=*/2);
+  json.object([&] {
+    json.attribute("format_version", 1);
+    json.attribute("tool_version", PIPEWRIGHT_VERSION);
+    json.attributeObject("model", [&] {
+      json.attribute("name", plan.model);
+      json.attribute("file", source.modelFile);
+      json.attribute("sha256", source.modelSha256);
+    });
+    json.attribute("plan_sha256", source.planSha256);
+    json.attributeObject("mesh", [&] {
+      json.attribute("pp", plan.ranks);
+      json.attribute("dp", 1);
+      json.attribute("ep", 1);
+      json.attribute("tp", 1);
+    });
+    json.attributeArray("ranks", [&] {
+      for (int64_t rank = 0; rank < plan.ranks; ++rank)
+        json.object([&] {
+          json.attribute("rank", rank);
+          json.attribute("executable",
+                         llvm::formatv("bin/rank-{0,0+3}", rank).str());
+        });
+    });
+    writeList(json, "stages", plan.stages, writeStage);
+    writeList(json, "inputs", plan.inputs, writeInput);
+    writeList(json, "outputs", plan.outputs, writeTensor);
+    json.attributeObject("schedule", [&] {
+      json.attribute("name", plan.schedule);
+      json.attribute("ranks", plan.ranks);
+      json.attribute("microbatches", plan.microbatches);
+      json.attribute("chunks", plan.chunks);
+      json.attribute("microbatch_size", plan.microbatchSize);
+      json.attribute("global_batch", plan.microbatchSize * plan.microbatches);
+    });
+    json.attribute("forward_only", plan.forwardOnly);
+    if (!plan.forwardOnly) {
+      json.attribute("optimizer", plan.optimizer);
+      json.attribute("loss_rank", plan.lossRank);
+    }
+    json.attributeArray("memory", [&] {
+      for (size_t rank = 0; rank < plan.memory.size(); ++rank)
+        json.object([&] { writeMemory(json, rank, plan.memory[rank]); });
+    });
+    json.attribute("target", source.target);
+    json.attribute("target_cpu", source.targetCpu);
+    json.attribute("pipeline", source.pipeline);
+  });
+  stream << '\n';
+  return text;
+}

@@ -1,0 +1,105 @@
+//===- OutputDirectory.cpp - A directory that appears whole or not at all
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Package/OutputDirectory.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+static Error makeError(StringRef path, std::error_code error) {
+  return createStringError(error, "cannot write '" + path +
+                                      "': " + error.message());
+}
+
+Expected<OutputDirectory> OutputDirectory::create(StringRef path, bool force) {
+  SmallString<256> absolute(path);
+  sys::fs::make_absolute(absolute);
+  sys::path::remove_dots(absolute, /*remove_dot_dot=*/true);
+  while (absolute.size() > 1 && sys::path::is_separator(absolute.back()))
+    absolute.pop_back();
+
+  if (sys::fs::exists(absolute)) {
+    if (!sys::fs::is_directory(absolute))
+      return createStringError("'" + path + "' exists and is not a directory");
+    if (!force)
+      return createStringError("'" + path +
+                               "' exists; give '--force' to replace it");
+  }
+  SmallString<256> temporary;
+  sys::fs::createUniquePath(absolute + ".partial-%%%%%%", temporary,
+                            /*MakeAbsolute=*/false);
+  if (std::error_code error =
+          sys::fs::create_directories(temporary, /*IgnoreExisting=*/false))
+    return makeError(path, error);
+  return OutputDirectory(absolute.str().str(), temporary.str().str());
+}
+
+OutputDirectory::OutputDirectory(OutputDirectory &&other)
+    : finalPath(std::move(other.finalPath)), path(std::move(other.path)) {
+  other.path.clear();
+}
+
+OutputDirectory::~OutputDirectory() {
+  if (!path.empty())
+    sys::fs::remove_directories(path);
+}
+
+std::string OutputDirectory::getPath(StringRef name) const {
+  SmallString<256> result(path);
+  sys::path::append(result, name);
+  return result.str().str();
+}
+
+Error OutputDirectory::makeDirectory(StringRef name) {
+  std::string directory = getPath(name);
+  if (std::error_code error = sys::fs::create_directories(directory))
+    return makeError(directory, error);
+  return Error::success();
+}
+
+Error OutputDirectory::writeFile(StringRef name, StringRef content,
+                                 bool isExecutable) {
+  std::string file = getPath(name);
+  std::error_code error;
+  raw_fd_ostream stream(file, error);
+  if (error)
+    return makeError(file, error);
+  stream << content;
+  stream.close();
+  if (stream.has_error()) {
+    error = stream.error();
+    stream.clear_error();
+    return makeError(file, error);
+  }
+  if (isExecutable)
+    error = sys::fs::setPermissions(file, sys::fs::all_read |
+                                              sys::fs::all_exe |
+                                              sys::fs::owner_write);
+  return error ? makeError(file, error) : Error::success();
+}
+
+Error OutputDirectory::commit() {
+  // A directory cannot be renamed onto a full one: move the old one away first.
+  std::string old;
+  if (sys::fs::exists(finalPath)) {
+    old = path + ".old";
+    if (std::error_code error = sys::fs::rename(finalPath, old))
+      return makeError(finalPath, error);
+  }
+  if (std::error_code error = sys::fs::rename(path, finalPath)) {
+    if (!old.empty())
+      (void)sys::fs::rename(old, finalPath);
+    return makeError(finalPath, error);
+  }
+  path.clear();
+  if (!old.empty())
+    sys::fs::remove_directories(old);
+  return Error::success();
+}

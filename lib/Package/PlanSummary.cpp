@@ -1,0 +1,147 @@
+//===- PlanSummary.cpp - What a finished plan says about itself
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Package/PlanSummary.h"
+
+#include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Package/Weights.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+static TensorSummary summarizeTensor(StringRef name, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return {name.str(), getDtypeName(tensor.getElementType()).str(),
+          std::vector<int64_t>(tensor.getShape().begin(),
+                               tensor.getShape().end()),
+          pp::getBytes(type)};
+}
+
+static StageSummary summarizeStage(pp::StageOp stage,
+                                   const SymbolTable &symbols) {
+  StageSummary summary;
+  summary.index = stage.getIndex();
+  summary.rank = stage.getRank();
+  summary.chunk = stage.getChunk();
+  for (StringRef layer : stage.getLayers().getAsValueRange<StringAttr>())
+    summary.layers.push_back(layer.str());
+  for (auto name : stage.getParameters().getAsRange<FlatSymbolRefAttr>()) {
+    auto parameter = symbols.lookup<pp::ParameterOp>(name.getValue());
+    summary.parameters.push_back(
+        {summarizeTensor(name.getValue(), parameter.getType()),
+         parameter.getTrainable()});
+  }
+  if (pp::CostAttr cost = stage.getCostAttr()) {
+    summary.secondsForward = cost.getPicosecondsF() * 1e-12;
+    summary.secondsBackwardInput = cost.getPicosecondsB() * 1e-12;
+    summary.secondsBackwardWeight = cost.getPicosecondsW() * 1e-12;
+  }
+  return summary;
+}
+
+static MemorySummary summarizeArena(pp::ArenaOp arena) {
+  MemorySummary summary;
+  summary.arena = arena.getBytes();
+  for (auto place : arena.getOps<pp::PlaceOp>()) {
+    int64_t bytes = place.getBytes() * place.getSlots();
+    switch (place.getBinding().getKind()) {
+    case pp::BindingKind::Parameter:
+      summary.parameters += bytes;
+      break;
+    case pp::BindingKind::Gradient:
+      summary.gradients += bytes;
+      break;
+    case pp::BindingKind::State:
+      summary.optimizer += bytes;
+      break;
+    case pp::BindingKind::Workspace:
+      summary.workspace += bytes;
+      break;
+    default:
+      summary.activations += bytes;
+    }
+  }
+  return summary;
+}
+
+/// Adds what \p task says: the inputs its rank reads, the loss, the outputs.
+static void visitTask(pp::TaskOp task, int64_t rank, PlanSummary &summary) {
+  for (Attribute attribute : task.getArgumentBindings()) {
+    auto binding = cast<pp::BindingAttr>(attribute);
+    if (binding.getKind() != pp::BindingKind::Input)
+      continue;
+    for (InputSummary &input : summary.inputs)
+      if (input.name == binding.getName() &&
+          !llvm::is_contained(input.ranks, rank))
+        input.ranks.push_back(rank);
+  }
+  for (auto [value, attribute] : llvm::zip_equal(task.getYield().getValues(),
+                                                 task.getResultBindings())) {
+    auto binding = cast<pp::BindingAttr>(attribute);
+    if (binding.getKind() == pp::BindingKind::LossSum)
+      summary.lossRank = rank;
+    if (binding.getKind() == pp::BindingKind::Output)
+      summary.outputs.push_back(
+          summarizeTensor(binding.getName(), value.getType()));
+  }
+}
+
+PlanSummary pipewright::summarizePlan(ModuleOp module) {
+  PlanSummary summary;
+  SymbolTable symbols(module);
+  pp::ModelOp model = pp::getModel(module);
+  summary.model = model.getSymName().str();
+  for (auto [index, argument] :
+       llvm::enumerate(model.getBody().getArguments())) {
+    pp::InputAttr spec = model.getInputSpec(index);
+    InputSummary input{summarizeTensor(spec.getName(), argument.getType()),
+                       spec.getAxis(),
+                       spec.getLabelClasses(),
+                       spec.getIgnoreIndex(),
+                       spec.getIndexLimit(),
+                       {}};
+    if (input.axis >= 0)
+      summary.microbatchSize = input.shape[input.axis];
+    summary.inputs.push_back(std::move(input));
+  }
+  for (auto schedule : module.getOps<pp::ScheduleOp>()) {
+    summary.schedule = schedule.getPolicy().str();
+    summary.ranks = schedule.getRanks();
+    summary.microbatches = schedule.getMicrobatches();
+    summary.chunks = schedule.getChunks();
+  }
+  for (auto rule : module.getOps<pp::UpdateRuleOp>())
+    summary.optimizer = stringifyOptimizer(rule.getOptimizer()).str();
+  summary.forwardOnly = llvm::none_of(
+      module.getOps<pp::ProgramOp>(), [](pp::ProgramOp program) {
+        return program.getKind() == pp::ProgramKind::Step;
+      });
+  for (auto stage : module.getOps<pp::StageOp>())
+    summary.stages.push_back(summarizeStage(stage, symbols));
+  for (auto task : module.getOps<pp::TaskOp>())
+    visitTask(task, symbols.lookup<pp::StageOp>(task.getStage()).getRank(),
+              summary);
+  for (auto arena : module.getOps<pp::ArenaOp>())
+    summary.memory.push_back(summarizeArena(arena));
+  return summary;
+}
+
+std::string pipewright::formatBytes(int64_t bytes) {
+  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = bytes;
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(units)) {
+    value /= 1024;
+    ++unit;
+  }
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::format(unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text;
+}

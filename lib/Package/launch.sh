@@ -1,0 +1,37 @@
+#!/bin/sh
+# Starts the executable of this process's pipeline rank, which it takes from the
+# launcher's environment: OpenMPI, MPICH and others on PMI, Slurm, torchrun.
+#
+#   mpirun -n {ranks} launch --data tokens.bin --steps 1000
+#   srun -n {ranks} launch ...
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd) || exit 2
+
+rank=
+for value in "$OMPI_COMM_WORLD_RANK" "$PMIX_RANK" "$PMI_RANK" "$SLURM_PROCID" "$RANK"; do
+  if [ -n "$value" ]; then
+    rank=$value
+    break
+  fi
+done
+if [ -z "$rank" ]; then
+  if [ {ranks} -ne 1 ]; then
+    echo "launch: no rank in the environment; start with 'mpirun -n {ranks} $0'" >&2
+    exit 2
+  fi
+  rank=0
+fi
+if [ "$rank" -ge {ranks} ]; then
+  echo "launch: rank $rank of a pipeline that was built for {ranks} ranks" >&2
+  exit 14
+fi
+
+# More ranks than cores: waiting must give the core away.
+local_ranks=${OMPI_COMM_WORLD_LOCAL_SIZE:-${SLURM_NTASKS_PER_NODE:-1}}
+cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+if [ "$local_ranks" -gt "$cores" ] 2>/dev/null; then
+  export OMPI_MCA_mpi_yield_when_idle=1
+fi
+# Much faster on virtual machines, where copies between processes are slow.
+export OMPI_MCA_btl_vader_single_copy_mechanism=${OMPI_MCA_btl_vader_single_copy_mechanism:-none}
+
+exec "$here/bin/rank-$(printf %03d "$rank")" "$@"
