@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the end-to-end tests train: shared with the maker of the references."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pipewright.models import gpt, small
+from pipewright.onnxfile import DataType, Graph, Tensor
+from pipewright.tensorfiles import (
+    integers,
+    token_walk,
+    uniform,
+    write_npy,
+    write_tokens,
+)
+
+IGNORED = -100
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model, its data and how it is trained."""
+
+    graph: Callable[[], Graph]
+    loss: str
+    data: Callable[[], dict[str, Tensor]] = dict  # samples of each input, or
+    tokens: Callable[[], list[int]] | None = None  # a token stream
+    optimizer: str = "adamw"
+    learning_rate: float = 1e-3
+    momentum: float = 0.0
+    clip: float | None = None
+    steps: int = 10
+    microbatches: int = 4
+    microbatch_size: int = 2
+    bindings: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def global_batch(self) -> int:
+        return self.microbatches * self.microbatch_size
+
+    def write_data(self, folder: pathlib.Path) -> list[str]:
+        """Writes the data files; the options by which a run reads them."""
+        if self.tokens:
+            write_tokens(folder / "tokens.bin", self.tokens())
+            return ["--data", str(folder / "tokens.bin")]
+        options = []
+        for name, tensor in self.data().items():
+            write_npy(folder / f"{name}.npy", tensor)
+            options += ["--data", f"{name}={folder}/{name}.npy"]
+        return options
+
+    def run_options(self) -> list[str]:
+        options = ["--lr", repr(self.learning_rate)]
+        if self.momentum:
+            options += ["--momentum", repr(self.momentum)]
+        if self.clip:
+            options += ["--clip-grad-norm", repr(self.clip)]
+        return options
+
+
+def small_gpt() -> Graph:
+    config = gpt.GptConfig(layers=4, width=32, heads=4, sequence=16, vocabulary=64)
+    return gpt.write_gpt(config)
+
+
+def gpt_tokens() -> list[int]:
+    return token_walk(16 * 61 + 1, vocabulary=64)
+
+
+def classified_samples(count: int = 20) -> dict[str, Tensor]:
+    """Not a multiple of the batch: the sequence of samples wraps within one."""
+    return {
+        "x": uniform([count, small.FEATURES], seed=1),
+        "labels": integers([count], seed=2, limit=small.CLASSES),
+    }
+
+
+def regression_samples() -> dict[str, Tensor]:
+    return {
+        "x": uniform([20, small.FEATURES], seed=1),
+        "target": uniform([20, small.CLASSES], seed=3),
+    }
+
+
+def masked_tokens() -> dict[str, Tensor]:
+    """Labels of which each sample ignores another number, some all."""
+    labels = list(integers([16, 8], seed=5, limit=32).values())
+    for sample in range(16):
+        for position in range(sample * 5 % 9):
+            labels[sample * 8 + position] = IGNORED
+    return {
+        "input_ids": integers([16, 8], seed=4, limit=32),
+        "labels": Tensor.of(DataType.INT64, [16, 8], labels),
+    }
+
+
+CROSS_ENTROPY = "cross-entropy:logits,labels"
+
+CASES = {
+    "gpt-adamw": Case(small_gpt, CROSS_ENTROPY, tokens=gpt_tokens),
+    "gpt-clipped": Case(
+        small_gpt, CROSS_ENTROPY, tokens=gpt_tokens, clip=0.25, learning_rate=3e-3
+    ),
+    "skip-mlp-adamw": Case(
+        small.skip_mlp, CROSS_ENTROPY, classified_samples, learning_rate=1e-2
+    ),
+    "skip-mlp-momentum": Case(
+        small.skip_mlp,
+        "mse:logits,target",
+        regression_samples,
+        optimizer="sgd",
+        learning_rate=0.05,
+        momentum=0.9,
+    ),
+    "tied-embedding": Case(
+        small.tied_embedding,
+        CROSS_ENTROPY,
+        masked_tokens,
+        learning_rate=1e-2,
+    ),
+    "mixed-boundary": Case(
+        small.mixed_boundary, CROSS_ENTROPY, classified_samples, learning_rate=3e-3
+    ),
+    "two-outputs": Case(
+        small.two_outputs, CROSS_ENTROPY, classified_samples, learning_rate=1e-2
+    ),
+}
