@@ -4,14 +4,33 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Dialect/NN/NN.h"
-
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/PatternMatch.h"
+#include "Verification.h"
 
 using namespace mlir;
 using namespace pipewright::nn;
 
-LogicalResult GatherOp::verify() { return success(); }
+/// The table's shape with the axis replaced by the shape of the indices.
+static SmallVector<int64_t> getSlicesShape(ArrayRef<int64_t> table,
+                                           ArrayRef<int64_t> indices,
+                                           int64_t axis) {
+  SmallVector<int64_t> shape(table.take_front(axis));
+  llvm::append_range(shape, indices);
+  llvm::append_range(shape, table.drop_front(axis + 1));
+  return shape;
+}
 
-LogicalResult ScatterAddOp::verify() { return success(); }
+LogicalResult GatherOp::verify() {
+  if (failed(verifyAxis(*this, getAxis(), getRank(getTable()))))
+    return failure();
+  return verifyShape(
+      *this, "result", getResult(),
+      getSlicesShape(getShape(getTable()), getShape(getIndices()), getAxis()));
+}
+
+LogicalResult ScatterAddOp::verify() {
+  if (failed(verifyAxis(*this, getAxis(), getRank(getResult()))))
+    return failure();
+  return verifyShape(
+      *this, "tensor of updates", getUpdates(),
+      getSlicesShape(getShape(getResult()), getShape(getIndices()), getAxis()));
+}

@@ -4,14 +4,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Dialect/NN/NN.h"
-
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/PatternMatch.h"
+#include "Verification.h"
 
 using namespace mlir;
 using namespace pipewright::nn;
 
-LogicalResult CrossEntropyOp::verify() { return success(); }
+/// Logits have a last axis of classes; labels have the others.
+template <typename OpTy>
+static LogicalResult verifyLogits(OpTy op) {
+  ArrayRef<int64_t> logits = getShape(op.getLogits());
+  if (logits.empty())
+    return op.emitOpError("has logits without a class axis");
+  return verifyShape(op, "tensor of labels", op.getLabels(),
+                     logits.drop_back());
+}
 
-LogicalResult CrossEntropyGradOp::verify() { return success(); }
+LogicalResult CrossEntropyOp::verify() { return verifyLogits(*this); }
+
+LogicalResult CrossEntropyGradOp::verify() { return verifyLogits(*this); }

@@ -4,16 +4,32 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Dialect/NN/NN.h"
-
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/PatternMatch.h"
+#include "Verification.h"
 
 using namespace mlir;
 using namespace pipewright::nn;
 
-LogicalResult ReduceOp::verify() { return success(); }
+LogicalResult ReduceOp::verify() {
+  ArrayRef<int64_t> shape = getShape(getOperand());
+  if (failed(verifyAxes(*this, getAxes(), shape.size())))
+    return failure();
+  if (getKind() == Reduction::Mean &&
+      !isa<FloatType>(getType().getElementType()))
+    return emitOpError("takes the mean of integers; cast them first");
 
-OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) { return {}; }
+  SmallVector<int64_t> expected;
+  for (auto [axis, size] : llvm::enumerate(shape))
+    if (!llvm::is_contained(getAxes(), static_cast<int64_t>(axis)))
+      expected.push_back(size);
+  return verifyShape(*this, "result", getResult(), expected);
+}
 
-LogicalResult CumulativeSumOp::verify() { return success(); }
+OpFoldResult ReduceOp::fold(FoldAdaptor) {
+  if (getAxes().empty())
+    return getOperand();
+  return {};
+}
+
+LogicalResult CumulativeSumOp::verify() {
+  return verifyAxis(*this, getAxis(), getRank(getOperand()));
+}

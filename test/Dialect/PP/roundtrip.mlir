@@ -14,7 +14,11 @@ module attributes {pp.phase = #pp.phase<layers>} {
     %1 = nn.gelu erf %0 : tensor<2x16xf32>
     nn.return %1 : tensor<2x16xf32>
   }
-  nn.derivative @fc1 forward @fc1 backward @fc1 operands [#nn.operand<cotangent 0>] gradients [0] operands [] gradients []
+  nn.function @fc1.b(%dy: tensor<2x16xf32>, %w: tensor<16x8xf32>) -> tensor<2x8xf32> {
+    %0 = nn.matmul %dy, %w : tensor<2x16xf32>, tensor<16x8xf32> -> tensor<2x8xf32>
+    nn.return %0 : tensor<2x8xf32>
+  }
+  nn.derivative @fc1 forward @fc1 backward @fc1.b operands [#nn.operand<cotangent 0>, #nn.operand<argument 1>] gradients [0] operands [] gradients []
   pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["fc1"] parameters [@"fc1.weight"]
   pp.stage @s1 index 1 rank 1 chunk 0 first_layer 0 layers ["fc1"] parameters [@"fc1.weight"]
   pp.channel @h activation from @s0 to @s1 : tensor<2x16xf32>

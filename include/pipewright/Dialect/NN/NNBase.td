@@ -23,6 +23,10 @@ def NNDialect : Dialect {
     own. The set is closed: the ONNX importer decomposes what it reads into
     these ops, and gradients are built from them too, so that a cost formula,
     an evaluator and a lowering for each op cover a whole training step.
+
+    Canonicalization removes what computes nothing and moves splats around; it
+    never makes a constant with more than one distinct element. Arithmetic on
+    constants is folded by `--nn-fold`, which has a limit of size.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;

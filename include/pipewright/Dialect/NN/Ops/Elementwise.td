@@ -79,9 +79,7 @@ def NN_NotOp : NN_UnaryOp<"not", NN_BoolTensor> {
 def NN_GeluForm : I32EnumAttr<"GeluForm", "which formula a GELU uses", [
     I32EnumAttrCase<"Erf", 0, "erf">, I32EnumAttrCase<"Tanh", 1, "tanh">]> {
   let cppNamespace = "::pipewright::nn";
-  let genSpecializedAttr = 0;
 }
-def NN_GeluFormAttr : EnumAttr<NNDialect, NN_GeluForm, "gelu_form">;
 
 def NN_GeluOp : NN_Op<"gelu", [Pure, SameOperandsAndResultType]> {
   let summary = "Gaussian error linear unit";
@@ -90,7 +88,7 @@ def NN_GeluOp : NN_Op<"gelu", [Pure, SameOperandsAndResultType]> {
     `tanh`: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
     (Hendrycks and Gimpel, arXiv:1606.08415)
   }];
-  let arguments = (ins NN_FloatTensor:$operand, NN_GeluFormAttr:$form);
+  let arguments = (ins NN_FloatTensor:$operand, NN_GeluForm:$form);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$form $operand attr-dict `:` type($result)";
 }
@@ -107,9 +105,11 @@ def NN_SubOp : NN_BinaryOp<"sub", NN_NumberTensor> {
 }
 def NN_MulOp : NN_BinaryOp<"mul", NN_NumberTensor, [Commutative]> {
   let summary = "product";
+  let hasFolder = 1;
 }
 def NN_DivOp : NN_BinaryOp<"div", NN_NumberTensor> {
   let summary = "quotient; truncates towards zero for integers";
+  let hasFolder = 1;
 }
 def NN_ModOp : NN_BinaryOp<"mod", NN_NumberTensor> {
   let summary = "remainder with the sign of the divisor";
@@ -137,14 +137,12 @@ def NN_Comparison : I32EnumAttr<"Comparison", "an order relation", [
     I32EnumAttrCase<"Greater", 4, "gt">,
     I32EnumAttrCase<"GreaterOrEqual", 5, "ge">]> {
   let cppNamespace = "::pipewright::nn";
-  let genSpecializedAttr = 0;
 }
-def NN_ComparisonAttr : EnumAttr<NNDialect, NN_Comparison, "comparison">;
 
 def NN_CompareOp : NN_Op<"compare", [Pure, SameTypeOperands,
     SameOperandsAndResultShape]> {
   let summary = "elementwise comparison; false where an operand is NaN, except ne";
-  let arguments = (ins NN_ComparisonAttr:$predicate, NN_Tensor:$lhs,
+  let arguments = (ins NN_Comparison:$predicate, NN_Tensor:$lhs,
                        NN_Tensor:$rhs);
   let results = (outs NN_BoolTensor:$result);
   let assemblyFormat =
@@ -163,6 +161,7 @@ def NN_SelectOp : NN_Op<"select", [Pure, AllTypesMatch<["on_true", "on_false",
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{$condition `,` $on_true `,` $on_false attr-dict `:`
                          type($condition) `,` type($result)}];
+  let hasFolder = 1;
 }
 
 def NN_CastOp : NN_Op<"cast", [Pure, SameOperandsAndResultShape]> {

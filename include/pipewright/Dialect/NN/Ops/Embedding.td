@@ -9,7 +9,8 @@
 
 include "pipewright/Dialect/NN/NNBase.td"
 
-def NN_GatherOp : NN_Op<"gather", [Pure]> {
+def NN_GatherOp : NN_Op<"gather", [Pure,
+    AllElementTypesMatch<["table", "result"]>]> {
   let summary = "takes slices of a tensor by index along one axis";
   let description = [{
     The result's shape is the table's with the axis replaced by the shape of
@@ -27,7 +28,8 @@ def NN_GatherOp : NN_Op<"gather", [Pure]> {
       `:` type($table) `,` type($indices) `->` type($result)}];
   let hasVerifier = 1;
 }
-def NN_ScatterAddOp : NN_Op<"scatter_add", [Pure]> {
+def NN_ScatterAddOp : NN_Op<"scatter_add", [Pure,
+    AllElementTypesMatch<["updates", "result"]>]> {
   let summary = "the transpose of gather: adds slices into a zero tensor by index";
   let description = [{
     The result is zero except where an index names a slice along `axis`, which

@@ -9,9 +9,10 @@
 
 include "pipewright/Dialect/NN/NNBase.td"
 
-def NN_Scalar : StaticShapeTensorOf<[NN_Float]>;
+def NN_Scalar : 0DTensorOf<[NN_Float]>;
 
-def NN_CrossEntropyOp : NN_Op<"cross_entropy", [Pure]> {
+def NN_CrossEntropyOp : NN_Op<"cross_entropy", [Pure,
+    AllElementTypesMatch<["logits", "sum", "weight"]>]> {
   let summary = "sum of -log softmax(logits)[label], and how many labels count";
   let description = [{
     The last axis of the logits is the class axis; the labels have the shape
@@ -27,7 +28,9 @@ def NN_CrossEntropyOp : NN_Op<"cross_entropy", [Pure]> {
       `:` functional-type(operands, results)}];
   let hasVerifier = 1;
 }
-def NN_CrossEntropyGradOp : NN_Op<"cross_entropy_grad", [Pure]> {
+def NN_CrossEntropyGradOp : NN_Op<"cross_entropy_grad", [Pure,
+    AllElementTypesMatch<["cotangent", "logits", "result"]>,
+    AllShapesMatch<["logits", "result"]>]> {
   let summary = "(softmax(logits) - onehot(label)) * cotangent, 0 where ignored";
   let arguments = (ins NN_Scalar:$cotangent, NN_FloatTensor:$logits,
                        NN_IndexTensor:$labels, I64Attr:$ignore_index);

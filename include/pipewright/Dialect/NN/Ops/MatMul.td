@@ -9,7 +9,8 @@
 
 include "pipewright/Dialect/NN/NNBase.td"
 
-def NN_MatMulOp : NN_Op<"matmul", [Pure]> {
+def NN_MatMulOp : NN_Op<"matmul", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "matrix product over equal leading batch dimensions";
   let description = [{
     Both operands have one rank, at least 2, and equal leading (batch)

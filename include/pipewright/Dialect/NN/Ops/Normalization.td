@@ -35,7 +35,8 @@ def NN_SoftmaxGradOp : NN_Op<"softmax_grad", [Pure,
   let hasVerifier = 1;
 }
 
-def NN_LayerNormOp : NN_Op<"layer_norm", [Pure]> {
+def NN_LayerNormOp : NN_Op<"layer_norm", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "normalizes rows to mean 0 and variance 1, then scales and shifts";
   let description = [{
     A row is the span of the axes from `axis` to the last. With mean m and
@@ -56,7 +57,8 @@ def NN_LayerNormOp : NN_Op<"layer_norm", [Pure]> {
   }];
   let hasVerifier = 1;
 }
-def NN_LayerNormGradOp : NN_Op<"layer_norm_grad", [Pure]> {
+def NN_LayerNormGradOp : NN_Op<"layer_norm_grad", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "gradient of layer_norm for its operand";
   let description = [{
     With n = (x - m) r the normalized row and g = dy * scale, the result is
@@ -73,7 +75,8 @@ def NN_LayerNormGradOp : NN_Op<"layer_norm_grad", [Pure]> {
   let hasVerifier = 1;
 }
 
-def NN_RMSNormOp : NN_Op<"rms_norm", [Pure]> {
+def NN_RMSNormOp : NN_Op<"rms_norm", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "divides rows by their root mean square, then scales";
   let description = [{
     `x / sqrt(mean(x^2) + epsilon) * scale` over the axes from `axis` to the

@@ -14,11 +14,10 @@ def NN_Reduction : I32EnumAttr<"Reduction", "how elements are combined", [
     I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">,
     I32EnumAttrCase<"Prod", 4, "prod">]> {
   let cppNamespace = "::pipewright::nn";
-  let genSpecializedAttr = 0;
 }
-def NN_ReductionAttr : EnumAttr<NNDialect, NN_Reduction, "reduction">;
 
-def NN_ReduceOp : NN_Op<"reduce", [Pure]> {
+def NN_ReduceOp : NN_Op<"reduce", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "combines the elements along some axes, which it drops";
   let description = [{
     `axes` is sorted and without repeats. The axes are dropped from the
@@ -29,7 +28,7 @@ def NN_ReduceOp : NN_Op<"reduce", [Pure]> {
     %y = nn.reduce sum %x axes [1] : tensor<2x8xf32> -> tensor<2xf32>
     ```
   }];
-  let arguments = (ins NN_ReductionAttr:$kind, NN_NumberTensor:$operand,
+  let arguments = (ins NN_Reduction:$kind, NN_NumberTensor:$operand,
                        DenseI64ArrayAttr:$axes);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = [{$kind $operand `axes` $axes attr-dict

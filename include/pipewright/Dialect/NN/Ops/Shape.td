@@ -22,7 +22,8 @@ def NN_ConstantOp : NN_Op<"constant", [Pure, ConstantLike,
   let hasFolder = 1;
 }
 
-def NN_ReshapeOp : NN_Op<"reshape", [Pure]> {
+def NN_ReshapeOp : NN_Op<"reshape", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "the same elements in row-major order under another shape";
   let arguments = (ins NN_Tensor:$operand);
   let results = (outs NN_Tensor:$result);
@@ -31,7 +32,8 @@ def NN_ReshapeOp : NN_Op<"reshape", [Pure]> {
   let hasFolder = 1;
 }
 
-def NN_TransposeOp : NN_Op<"transpose", [Pure]> {
+def NN_TransposeOp : NN_Op<"transpose", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "permutes the axes: axis i of the result is axis permutation[i]";
   let arguments = (ins NN_Tensor:$operand, DenseI64ArrayAttr:$permutation);
   let results = (outs NN_Tensor:$result);
@@ -41,7 +43,8 @@ def NN_TransposeOp : NN_Op<"transpose", [Pure]> {
   let hasFolder = 1;
 }
 
-def NN_BroadcastOp : NN_Op<"broadcast", [Pure]> {
+def NN_BroadcastOp : NN_Op<"broadcast", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "repeats elements by NumPy's rule";
   let description = [{
     Shapes are aligned at their last axes; an axis of size 1, or one that the
@@ -54,7 +57,8 @@ def NN_BroadcastOp : NN_Op<"broadcast", [Pure]> {
   let hasFolder = 1;
 }
 
-def NN_SliceOp : NN_Op<"slice", [Pure]> {
+def NN_SliceOp : NN_Op<"slice", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "every `strides[i]`-th element from `offsets[i]` on, per axis";
   let description = [{
     Offsets are not negative and strides are positive; the result's shape says
@@ -75,9 +79,11 @@ def NN_ReverseOp : NN_Op<"reverse", [Pure, SameOperandsAndResultType]> {
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand `axes` $axes attr-dict `:` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
-def NN_PadOp : NN_Op<"pad", [Pure]> {
+def NN_PadOp : NN_Op<"pad", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "puts a tensor into a larger one filled with a constant";
   let description = [{
     Element i of an axis lands at `low + i * (interior + 1)`; the rest is
@@ -91,9 +97,11 @@ def NN_PadOp : NN_Op<"pad", [Pure]> {
   let assemblyFormat = [{$operand `low` $low `high` $high `interior` $interior
       attr-dict `:` type($operand) `->` type($result)}];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
-def NN_ConcatOp : NN_Op<"concat", [Pure]> {
+def NN_ConcatOp : NN_Op<"concat", [Pure,
+    SameOperandsAndResultElementType]> {
   let summary = "joins tensors along one axis";
   let arguments = (ins Variadic<NN_Tensor>:$parts, I64Attr:$axis);
   let results = (outs NN_Tensor:$result);

@@ -1,0 +1,95 @@
+//===- Reduction.cpp - What reductions compute
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "EvaluatorRegistry.h"
+#include "Indexing.h"
+
+using namespace mlir;
+using namespace pipewright::nn;
+
+template <typename Number>
+static Number combine(Reduction kind, Number a, Number b) {
+  switch (kind) {
+  case Reduction::Sum:
+  case Reduction::Mean:
+    return a + b;
+  case Reduction::Prod:
+    return a * b;
+  case Reduction::Max:
+    return a != a || a > b ? a : b;
+  case Reduction::Min:
+    return a != a || a < b ? a : b;
+  }
+  llvm_unreachable("all kinds are above");
+}
+
+/// Combines the elements of \p operand that fall on one element of the result,
+/// in row-major order.
+template <typename Number>
+static void reduce(ReduceOp op, ArrayRef<int64_t> shape,
+                   ArrayRef<Number> operand, ArrayRef<int64_t> resultShape,
+                   MutableArrayRef<Number> result) {
+  Reduction kind = op.getKind();
+  std::vector<bool> seen(result.size(), false);
+  forEachElement(shape, [&](ArrayRef<int64_t> index, int64_t position) {
+    SmallVector<int64_t> kept;
+    for (auto [axis, i] : llvm::enumerate(index))
+      if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(axis)))
+        kept.push_back(i);
+    int64_t to = linearize(kept, resultShape);
+    result[to] = seen[to] ? combine(kind, result[to], operand[position])
+                          : operand[position];
+    seen[to] = true;
+  });
+  if (kind != Reduction::Mean)
+    return;
+  for (Number &sum : result)
+    sum = sum * static_cast<Number>(result.size()) /
+          static_cast<Number>(operand.size());
+}
+
+static void evaluateReduce(ReduceOp op, ArrayRef<HostTensor> operands,
+                           HostTensor &result) {
+  const HostTensor &operand = operands[0];
+  if (result.isFloat())
+    reduce(op, operand.getShape(), operand.getFloats(), result.getShape(),
+           result.getFloats());
+  else
+    reduce(op, operand.getShape(), operand.getIntegers(), result.getShape(),
+           result.getIntegers());
+}
+
+template <typename Number>
+static void sumAlong(CumulativeSumOp op, AxisView view,
+                     ArrayRef<Number> operand, MutableArrayRef<Number> result) {
+  view.forEachLine([&](int64_t o, int64_t k) {
+    Number sum = 0;
+    for (int64_t step = 0; step < view.size; ++step) {
+      int64_t i = op.getReverse() ? view.size - 1 - step : step;
+      int64_t position = view.position(o, i, k);
+      Number before = sum;
+      sum += operand[position];
+      result[position] = op.getExclusive() ? before : sum;
+    }
+  });
+}
+
+static void evaluateCumulativeSum(CumulativeSumOp op,
+                                  ArrayRef<HostTensor> operands,
+                                  HostTensor &result) {
+  AxisView view(result.getShape(), op.getAxis());
+  if (result.isFloat())
+    sumAlong(op, view, operands[0].getFloats(), result.getFloats());
+  else
+    sumAlong(op, view, operands[0].getIntegers(), result.getIntegers());
+}
+
+namespace pipewright::nn {
+void registerReduction(EvaluatorRegistry &registry) {
+  registry.add<ReduceOp>(evaluateReduce);
+  registry.add<CumulativeSumOp>(evaluateCumulativeSum);
+}
+} // namespace pipewright::nn

@@ -1,0 +1,65 @@
+//===- Verification.cpp - What verifiers of shaped ops share
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verification.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+std::string nn::formatShape(ArrayRef<int64_t> shape) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << '[';
+  llvm::interleaveComma(shape, stream);
+  stream << ']';
+  return text;
+}
+
+LogicalResult nn::verifyShape(Operation *op, StringRef name, Value value,
+                              ArrayRef<int64_t> expected) {
+  if (getShape(value) == expected)
+    return success();
+  return op->emitOpError("has ")
+         << (StringRef("aeiou").contains(name.front()) ? "an " : "a ") << name
+         << " of shape " << formatShape(getShape(value)) << "; it must be "
+         << formatShape(expected);
+}
+
+LogicalResult nn::verifyAxis(Operation *op, int64_t axis, int64_t rank) {
+  if (axis >= 0 && axis < rank)
+    return success();
+  return op->emitOpError("names axis ")
+         << axis << " of a tensor of rank " << rank;
+}
+
+LogicalResult nn::verifyAxes(Operation *op, ArrayRef<int64_t> axes,
+                             int64_t rank) {
+  for (int64_t axis : axes)
+    if (failed(verifyAxis(op, axis, rank)))
+      return failure();
+  for (auto [axis, next] : llvm::zip(axes, axes.drop_front(!axes.empty())))
+    if (axis >= next)
+      return op->emitOpError("lists axis ")
+             << next << " after axis " << axis
+             << "; axes must be sorted and without repeats";
+  return success();
+}
+
+LogicalResult nn::verifyPerAxis(Operation *op, StringRef name,
+                                ArrayRef<int64_t> numbers, int64_t rank,
+                                int64_t minimum) {
+  if (static_cast<int64_t>(numbers.size()) != rank)
+    return op->emitOpError("has ")
+           << numbers.size() << " " << name << " for a tensor of rank " << rank;
+  for (int64_t number : numbers)
+    if (number < minimum)
+      return op->emitOpError("has ") << number << " among its " << name
+                                     << "; they must be at least " << minimum;
+  return success();
+}
