@@ -6,6 +6,7 @@
 
 #include "pipewright/Driver/Registration.h"
 
+#include "pipewright/Cost/Passes.h"
 #include "pipewright/Dialect/NN/NN.h"
 #include "pipewright/Dialect/PP/PP.h"
 #include "pipewright/Layers/Passes.h"
@@ -21,6 +22,7 @@ void pipewright::registerDialects(mlir::DialectRegistry &registry) {
 
 void pipewright::registerPasses() {
   mlir::registerTransformsPasses();
+  registerCostPasses();
   registerLayersPasses();
   registerProgramPasses();
   registerTrainingPasses();

@@ -1,0 +1,33 @@
+//===- FunctionCost.h - Work and time of a function -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_COST_FUNCTIONCOST_H
+#define PIPEWRIGHT_COST_FUNCTIONCOST_H
+
+#include "pipewright/Cost/DeviceModel.h"
+#include "pipewright/Dialect/PP/PP.h"
+
+namespace pipewright {
+
+struct FunctionCost {
+  Work work;
+  double seconds = 0;
+};
+
+/// The cost of the ops of \p function one after the other on \p device; only
+/// of its contractions if \p contractionsOnly.
+FunctionCost priceFunction(nn::FunctionOp function, const DeviceModel &device,
+                           bool contractionsOnly = false);
+
+/// The bytes that the backward of \p layer needs from its forward: saved
+/// results, and its own arguments and results as far as its B and W read them.
+/// Parameters, model inputs and random keys are there anyway.
+int64_t getResidualBytes(pp::LayerOp layer, nn::DerivativeOp derivative,
+                         nn::FunctionOp forward);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_COST_FUNCTIONCOST_H

@@ -1,0 +1,54 @@
+//===- FormulaRegistry.cpp - The work of each nn op
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Cost/FormulaRegistry.h"
+
+#include "pipewright/Dialect/PP/PP.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+namespace pipewright {
+#define PIPEWRIGHT_ENTRY(NAME) void register##NAME(FormulaRegistry &registry);
+#include "pipewright/Cost/Formulas.def"
+#undef PIPEWRIGHT_ENTRY
+} // namespace pipewright
+
+const FormulaRegistry &FormulaRegistry::get() {
+  static const FormulaRegistry registry = [] {
+    FormulaRegistry registry;
+#define PIPEWRIGHT_ENTRY(NAME) register##NAME(registry);
+#include "pipewright/Cost/Formulas.def"
+#undef PIPEWRIGHT_ENTRY
+    return registry;
+  }();
+  return registry;
+}
+
+std::optional<Work> FormulaRegistry::evaluate(Operation *op) const {
+  auto formula = formulas.find(op->getName().getStringRef());
+  if (formula == formulas.end())
+    return std::nullopt;
+  return formula->second(op);
+}
+
+Work FormulaRegistry::perResultElement(Operation *op, int64_t flops) {
+  return streamOperands(op, flops * countElements(op->getResult(0)));
+}
+
+int64_t pipewright::countElements(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+Work pipewright::streamOperands(Operation *op, int64_t flops) {
+  Work work;
+  work.flops = flops;
+  for (Type type : op->getOperandTypes())
+    work.bytesRead += pp::getBytes(type);
+  for (Type type : op->getResultTypes())
+    work.bytesWritten += pp::getBytes(type);
+  return work;
+}

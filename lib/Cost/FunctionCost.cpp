@@ -1,0 +1,60 @@
+//===- FunctionCost.cpp - Work and time of a function
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Cost/FunctionCost.h"
+
+#include "pipewright/Cost/FormulaRegistry.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+FunctionCost pipewright::priceFunction(nn::FunctionOp function,
+                                       const DeviceModel &device,
+                                       bool contractionsOnly) {
+  FunctionCost cost;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (contractionsOnly && !isa<nn::MatMulOp>(op))
+      continue;
+    std::optional<Work> work = FormulaRegistry::get().evaluate(&op);
+    if (!work)
+      continue;
+    cost.work += *work;
+    // Views and constants are not started at all.
+    if (work->bytesWritten != 0)
+      cost.seconds += device.seconds(*work);
+  }
+  return cost;
+}
+
+/// Whether \p value is there in backward without being kept for it.
+static bool isAlwaysThere(Value value) {
+  return isa<BlockArgument>(value) || value.getDefiningOp<pp::RandomKeyOp>();
+}
+
+int64_t pipewright::getResidualBytes(pp::LayerOp layer,
+                                     nn::DerivativeOp derivative,
+                                     nn::FunctionOp forward) {
+  llvm::SetVector<Attribute> operands;
+  operands.insert_range(derivative.getBackwardOperands());
+  operands.insert_range(derivative.getWeightOperands());
+  int64_t bytes = 0;
+  int64_t results = layer.getNumResults();
+  for (Attribute attribute : operands) {
+    auto operand = cast<nn::OperandAttr>(attribute);
+    int64_t index = operand.getIndex();
+    if (operand.getRole() == nn::ValueRole::Result)
+      bytes += pp::getBytes(layer.getResult(index).getType());
+    if (operand.getRole() == nn::ValueRole::Saved)
+      bytes += pp::getBytes(forward.getResultTypes()[results + index]);
+    if (operand.getRole() == nn::ValueRole::Argument &&
+        index < int64_t(layer.getArguments().size()) &&
+        !isAlwaysThere(layer.getArguments()[index]))
+      bytes += pp::getBytes(layer.getArguments()[index].getType());
+  }
+  return bytes;
+}

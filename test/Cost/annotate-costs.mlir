@@ -1,0 +1,57 @@
+// RUN: pp-opt %s --split-input-file --pp-annotate-costs="flops-per-second=1e9 bytes-per-second=1e9 launch-seconds=0" | FileCheck %s
+
+// Without a derivative, B and W cost as much as the contractions of F. The
+// product does 2*2*4*8 FLOPs on 32 + 128 + 64 bytes, which take longer; the
+// activation does 16 on 64 + 64.
+
+// CHECK: module attributes {pp.phase = #pp.phase<cost>}
+// CHECK-LABEL: pp.model @forward_only
+pp.parameter @w : tensor<4x8xf32> = dense<0.0> : tensor<4x8xf32>
+pp.model @forward_only(%x: tensor<2x4xf32> = #pp.input_spec<"x", axis = 0>) {
+  // CHECK: pp.layer "fc" {{.*}} cost <flops_f = 144, flops_b = 128, flops_w = 128, picoseconds_f = 352000, picoseconds_b = 224000, picoseconds_w = 224000, activation_bytes = 64, residual_bytes = 128, source = formula>
+  %y = pp.layer "fc" @fc(%x) parameters [@w] : (tensor<2x4xf32>) -> tensor<2x8xf32>
+  pp.return outputs ["y"] %y : tensor<2x8xf32>
+}
+nn.function @fc(%x: tensor<2x4xf32>, %w: tensor<4x8xf32>) -> tensor<2x8xf32> {
+  %m = nn.matmul %x, %w : tensor<2x4xf32>, tensor<4x8xf32> -> tensor<2x8xf32>
+  %r = nn.relu %m : tensor<2x8xf32>
+  nn.return %r : tensor<2x8xf32>
+}
+
+// -----
+
+// With a derivative, each role is priced by its own function. Kept for
+// backward are what F saves (64 bytes) and the argument that W reads; the
+// model input of the first layer is there anyway.
+
+// CHECK-LABEL: pp.model @with_derivative
+pp.parameter @w trainable : tensor<4x4xf32> = dense<0.0> : tensor<4x4xf32>
+pp.model @with_derivative(%x: tensor<4x4xf32> = #pp.input_spec<"x", axis = 0>) {
+  // CHECK: pp.layer "fc1" {{.*}} cost <flops_f = 288, flops_b = 128, flops_w = 144, {{.*}} activation_bytes = 64, residual_bytes = 64, source = formula>
+  // CHECK: pp.layer "fc2" {{.*}} cost <flops_f = 288, flops_b = 128, flops_w = 144, {{.*}} activation_bytes = 64, residual_bytes = 128, source = formula>
+  %h = pp.layer "fc1" @fc(%x) parameters [@w] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %y = pp.layer "fc2" @fc(%h) parameters [@w] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  pp.return outputs ["y"] %y : tensor<4x4xf32>
+}
+nn.function @fc(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %m = nn.matmul %x, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %t = nn.tanh %m : tensor<4x4xf32>
+  nn.return %t : tensor<4x4xf32>
+}
+nn.function @fc.f(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %m = nn.matmul %x, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %t = nn.tanh %m : tensor<4x4xf32>
+  nn.return %t, %m : tensor<4x4xf32>, tensor<4x4xf32>
+}
+nn.function @fc.b(%dy: tensor<4x4xf32>, %m: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
+  %dx = nn.matmul %dy, %w transpose_rhs : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  nn.return %dx : tensor<4x4xf32>
+}
+nn.function @fc.w(%dy: tensor<4x4xf32>, %x: tensor<4x4xf32>, %dw: tensor<4x4xf32>) -> (tensor<4x4xf32>) {
+  %g = nn.matmul %x, %dy transpose_lhs : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+  %a = nn.accumulate %dw, %g : tensor<4x4xf32>
+  nn.return %a : tensor<4x4xf32>
+}
+nn.derivative @fc forward @fc.f
+  backward @fc.b operands [#nn.operand<cotangent 0>, #nn.operand<saved 0>, #nn.operand<argument 1>] gradients [0]
+  weight @fc.w operands [#nn.operand<cotangent 0>, #nn.operand<argument 0>, #nn.operand<accumulator 1>] gradients [1]
