@@ -1,0 +1,58 @@
+//===- Communication.h - Sends and receives of a schedule -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_SCHEDULE_COMMUNICATION_H
+#define PIPEWRIGHT_SCHEDULE_COMMUNICATION_H
+
+#include "pipewright/Schedule/Network.h"
+#include "pipewright/Schedule/Simulator.h"
+#include "pipewright/Schedule/TaskGraph.h"
+
+namespace pipewright {
+
+/// Numbers the values that actions make: one activation per forward and one
+/// gradient per backward.
+class ValueNumbering {
+public:
+  explicit ValueNumbering(const Schedule &schedule)
+      : stages(schedule.getStages()), microbatches(schedule.getMicrobatches()),
+        directions(schedule.getDirections()) {}
+
+  int64_t activation(int64_t stage, const Action &action) const {
+    return 2 * position(stage, action);
+  }
+  int64_t gradient(int64_t stage, const Action &action) const {
+    return 2 * position(stage, action) + 1;
+  }
+  /// The value that the transfer \p action moves.
+  int64_t message(const Action &action) const;
+  /// The transfer that takes \p value away from, or to, a rank.
+  Action transfer(int64_t value, bool isSend) const;
+  int64_t size() const { return 2 * stages * microbatches * directions; }
+
+private:
+  int64_t position(int64_t stage, const Action &action) const {
+    return (action.direction * stages + stage) * microbatches +
+           action.microbatch;
+  }
+
+  int64_t stages, microbatches, directions;
+};
+
+/// The computing actions of \p schedule as tasks with the times of \p costs.
+/// All its actions must be ones that it contains.
+TaskGraph buildTaskGraph(const Schedule &schedule, const CostModel &costs);
+
+/// The transfers of \p schedule as a network of its ranks.
+Network buildNetwork(const Schedule &schedule);
+
+/// Adds to a valid compute-only schedule a send and a receive for every value
+/// that crosses ranks, in an order that no transport can deadlock.
+Schedule addCommunication(const Schedule &schedule, const CostModel &costs);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_SCHEDULE_COMMUNICATION_H

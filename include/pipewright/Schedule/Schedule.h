@@ -1,0 +1,172 @@
+//===- Schedule.h - Who computes what, and when -----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A schedule lists, for each rank, the actions of one training step in the
+// order in which the rank runs them. It knows nothing of tensors or of MLIR:
+// the generators, the checker and the simulator work on it alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_SCHEDULE_SCHEDULE_H
+#define PIPEWRIGHT_SCHEDULE_SCHEDULE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipewright {
+
+/// F: forward. B: gradient for the inputs only. W: gradient for the weights
+/// only. BW: both at once. R: recomputes what F did not keep. FB: an
+/// overlapped pair of one F and one B or BW. SendF/RecvF: an activation leaves
+/// for the next stage, arrives from the previous one; SendB/RecvB: a gradient
+/// leaves for the previous stage, arrives from the next one. Group: transfers
+/// that are posted together. Step: the update of the rank's parameters.
+enum class ActionKind : uint8_t {
+  F,
+  B,
+  W,
+  BW,
+  R,
+  FB,
+  SendF,
+  RecvF,
+  SendB,
+  RecvB,
+  Group,
+  Step
+};
+
+/// The name of \p kind in all our formats, such as `F` or `SEND_F`.
+llvm::StringRef getName(ActionKind kind);
+std::optional<ActionKind> parseActionKind(llvm::StringRef name);
+
+/// One thing that a rank does. A micro-batch is known by its number and its
+/// direction: each direction counts from 0.
+struct Action {
+  ActionKind kind = ActionKind::F;
+  int64_t stage = 0;
+  int64_t microbatch = 0;
+  int64_t direction = 0;
+  /// Of FB: the forward and the backward. Of Group: its transfers.
+  std::vector<Action> parts = {};
+
+  bool isTransfer() const {
+    return kind >= ActionKind::SendF && kind <= ActionKind::RecvB;
+  }
+  bool isSend() const {
+    return kind == ActionKind::SendF || kind == ActionKind::SendB;
+  }
+  /// True for what takes compute time: F, B, W, BW, R and FB.
+  bool isCompute() const { return kind <= ActionKind::FB; }
+  /// True for B and BW, which make the gradient for the previous stage.
+  bool isInputGradient() const {
+    return kind == ActionKind::B || kind == ActionKind::BW;
+  }
+  /// True for W and BW, which add to the gradients of the weights.
+  bool isWeightGradient() const {
+    return kind == ActionKind::W || kind == ActionKind::BW;
+  }
+
+  bool operator==(const Action &other) const;
+};
+
+/// Calls \p function on \p action, or on each part if it has parts.
+void forEachPart(const Action &action,
+                 llvm::function_ref<void(const Action &)> function);
+
+/// "F of stage 1, micro-batch 3": how diagnostics name an action.
+std::string describe(const Action &action);
+
+/// The size of the problem that a generator solves.
+struct ScheduleShape {
+  int64_t ranks = 1;
+  int64_t microbatches = 1;
+  /// Stages per rank.
+  int64_t chunks = 1;
+};
+
+class Schedule {
+public:
+  /// Stage s is on rank s mod ranks.
+  explicit Schedule(const ScheduleShape &shape);
+
+  /// \p placement has one list per direction: the rank that holds stage s.
+  Schedule(const ScheduleShape &shape,
+           std::vector<std::vector<int64_t>> placement);
+
+  llvm::StringRef getName() const { return name; }
+  void setName(llvm::StringRef newName) { name = newName.str(); }
+
+  /// An inference schedule: no backward, no update.
+  bool isForwardOnly() const { return forwardOnly; }
+  void setForwardOnly() { forwardOnly = true; }
+
+  const ScheduleShape &getShape() const { return shape; }
+  int64_t getRanks() const { return shape.ranks; }
+  int64_t getStages() const { return placement.front().size(); }
+  int64_t getDirections() const { return placement.size(); }
+  /// Micro-batches of each direction.
+  int64_t getMicrobatches() const {
+    return shape.microbatches / getDirections();
+  }
+  const std::vector<std::vector<int64_t>> &getPlacement() const {
+    return placement;
+  }
+  int64_t getRank(int64_t stage, int64_t direction = 0) const {
+    return placement[direction][stage];
+  }
+  /// True if stage, micro-batch and direction of \p action exist.
+  bool contains(const Action &action) const;
+
+  llvm::ArrayRef<Action> getActions(int64_t rank) const {
+    return actions[rank];
+  }
+  void setActions(int64_t rank, std::vector<Action> list) {
+    actions[rank] = std::move(list);
+  }
+  void add(int64_t rank, Action action) {
+    actions[rank].push_back(std::move(action));
+  }
+  void addForward(int64_t rank, int64_t stage, int64_t microbatch,
+                  int64_t direction = 0) {
+    add(rank, {ActionKind::F, stage, microbatch, direction});
+  }
+  /// The full backward, BW.
+  void addBackward(int64_t rank, int64_t stage, int64_t microbatch,
+                   int64_t direction = 0) {
+    add(rank, {ActionKind::BW, stage, microbatch, direction});
+  }
+  void addInputGradient(int64_t rank, int64_t stage, int64_t microbatch,
+                        int64_t direction = 0) {
+    add(rank, {ActionKind::B, stage, microbatch, direction});
+  }
+  void addWeightGradient(int64_t rank, int64_t stage, int64_t microbatch,
+                         int64_t direction = 0) {
+    add(rank, {ActionKind::W, stage, microbatch, direction});
+  }
+
+private:
+  std::string name;
+  bool forwardOnly = false;
+  ScheduleShape shape;
+  std::vector<std::vector<int64_t>> placement;
+  std::vector<std::vector<Action>> actions;
+};
+
+/// All micro-batches forward on stages placed as \p placement says, in the
+/// order of micro-batches: what evaluation and inference run.
+Schedule buildForwardOnly(const ScheduleShape &shape,
+                          std::vector<std::vector<int64_t>> placement);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_SCHEDULE_SCHEDULE_H

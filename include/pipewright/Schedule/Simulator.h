@@ -1,0 +1,75 @@
+//===- Simulator.h - How long a schedule takes ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_SCHEDULE_SIMULATOR_H
+#define PIPEWRIGHT_SCHEDULE_SIMULATOR_H
+
+#include "pipewright/Schedule/Schedule.h"
+
+namespace pipewright {
+
+/// Times of one micro-batch in any one unit: forward, gradient for the inputs,
+/// gradient for the weights. A full backward takes b + w, a recomputation f.
+struct StageCost {
+  double f = 1;
+  double b = 1;
+  double w = 1;
+};
+
+struct CostModel {
+  /// One per stage.
+  std::vector<StageCost> stages;
+  /// From the end of an action to its use on another rank.
+  double latency = 0;
+  /// The time of an overlapped pair; without it, the sum of both parts.
+  std::optional<double> pair = std::nullopt;
+
+  double getDuration(const Action &action) const;
+};
+
+/// The costs of \p schedule if every rank's whole share of a micro-batch costs
+/// \p share: a stage costs share / chunks.
+CostModel makeUniformCosts(const Schedule &schedule, const StageCost &share,
+                           double latency = 0,
+                           std::optional<double> pair = std::nullopt);
+
+/// When each computing action runs.
+struct Timeline {
+  struct Entry {
+    /// Position in the rank's actions.
+    int64_t action;
+    double start;
+    double end;
+  };
+  std::vector<std::vector<Entry>> ranks;
+  double makespan = 0;
+};
+
+struct Metrics {
+  double makespan = 0;
+  /// 1 - busy time of all ranks / (ranks * makespan).
+  double bubbleRatio = 0;
+  /// Per rank, makespan - busy time.
+  std::vector<double> idle;
+  /// Per rank, the most micro-batches whose activations it holds at once, from
+  /// F to BW or W; a stage counts 1 / chunks.
+  std::vector<double> peakActivations;
+  int64_t parameterCopies = 1;
+};
+
+/// Runs the computing actions of \p schedule, each as early as its rank's order
+/// and its inputs allow; transfers run beside them. \p schedule must have no
+/// violations.
+Timeline simulate(const Schedule &schedule, const CostModel &costs);
+
+Metrics measure(const Schedule &schedule, const Timeline &timeline);
+
+/// Per rank, as in Metrics: this part depends on the order of actions only.
+std::vector<double> getPeakActivations(const Schedule &schedule);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_SCHEDULE_SIMULATOR_H

@@ -1,0 +1,40 @@
+//===- OneFOneB.cpp - The 1f1b schedule
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/ScheduleRegistry.h"
+
+#include <algorithm>
+
+using namespace pipewright;
+
+/// Of P ranks, rank p runs P - p forwards to fill the pipeline and then
+/// alternates one backward with one forward, so it never holds the activations
+/// of more than P - p micro-batches, however many there are.
+static llvm::Expected<Schedule> buildOneFOneB(const ScheduleShape &shape) {
+  if (llvm::Error error = checkOneChunk("1f1b", shape))
+    return error;
+  Schedule schedule(shape);
+  for (int64_t rank = 0; rank < shape.ranks; ++rank) {
+    int64_t warmup = std::min(shape.ranks - rank, shape.microbatches);
+    for (int64_t mb = 0; mb < warmup; ++mb)
+      schedule.addForward(rank, /*stage=*/rank, mb);
+    for (int64_t mb = 0; mb < shape.microbatches; ++mb) {
+      schedule.addBackward(rank, /*stage=*/rank, mb);
+      if (mb + warmup < shape.microbatches)
+        schedule.addForward(rank, /*stage=*/rank, mb + warmup);
+    }
+  }
+  return schedule;
+}
+
+namespace pipewright {
+void registerOneFOneB(ScheduleRegistry &registry) {
+  registry.add({/*name=*/"1f1b",
+                /*summary=*/"alternate one forward and one backward",
+                /*source=*/"Narayanan et al., SC 2021, arXiv:2104.04473",
+                buildOneFOneB});
+}
+} // namespace pipewright

@@ -1,0 +1,258 @@
+//===- JsonFormat.cpp - The JSON of pipewright schedule
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/Formats.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+//===----------------------------------------------------------------------===//
+// Writer
+//===----------------------------------------------------------------------===//
+
+static void writePlace(const Action &action, json::OStream &json) {
+  json.attribute("stage", action.stage);
+  json.attribute("mb", action.microbatch);
+  json.attribute("dir", action.direction);
+}
+
+static void writeAction(const Action &action, json::OStream &json) {
+  json.objectBegin();
+  json.attribute("op", getName(action.kind));
+  if (action.kind == ActionKind::FB) {
+    json.attributeObject("f", [&] { writePlace(action.parts[0], json); });
+    json.attributeObject("b", [&] {
+      writePlace(action.parts[1], json);
+      json.attribute("op", getName(action.parts[1].kind));
+    });
+  } else if (action.kind == ActionKind::Group) {
+    json.attributeArray("ops", [&] {
+      for (const Action &part : action.parts)
+        writeAction(part, json);
+    });
+  } else {
+    writePlace(action, json);
+  }
+  json.objectEnd();
+}
+
+template <typename RangeT>
+static void writeList(json::OStream &json, const RangeT &values) {
+  // One list a line: people read these files too.
+  json.rawValue([&](raw_ostream &os) {
+    json::OStream line(os);
+    line.array([&] {
+      for (auto value : values)
+        line.value(value);
+    });
+  });
+}
+
+static void writeMetrics(const Metrics &metrics, json::OStream &json) {
+  json.attribute("makespan", metrics.makespan);
+  json.attribute("bubble_ratio", metrics.bubbleRatio);
+  json.attributeBegin("idle");
+  writeList(json, metrics.idle);
+  json.attributeEnd();
+  json.attributeBegin("peak_activations");
+  writeList(json, metrics.peakActivations);
+  json.attributeEnd();
+  json.attribute("parameter_copies", metrics.parameterCopies);
+}
+
+static void writeLanes(const Schedule &schedule, json::OStream &json) {
+  json.attributeArray("placement", [&] {
+    for (const std::vector<int64_t> &ranks : schedule.getPlacement())
+      writeList(json, ranks);
+  });
+  json.attributeArray("actions", [&] {
+    for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+      json.rawValue([&](raw_ostream &os) {
+        json::OStream line(os);
+        line.array([&] {
+          for (const Action &action : schedule.getActions(rank))
+            writeAction(action, line);
+        });
+      });
+  });
+}
+
+void pipewright::writeJson(const Schedule &schedule, const Timeline &timeline,
+                           raw_ostream &os) {
+  json::OStream json(os, /*IndentSize=*/1);
+  json.object([&] {
+    json.attribute("schedule", schedule.getName());
+    json.attribute("ranks", schedule.getRanks());
+    json.attribute("stages", schedule.getStages());
+    json.attribute("microbatches", schedule.getShape().microbatches);
+    json.attribute("chunks", schedule.getShape().chunks);
+    writeLanes(schedule, json);
+    json.attributeObject(
+        "metrics", [&] { writeMetrics(measure(schedule, timeline), json); });
+  });
+  os << '\n';
+}
+
+//===----------------------------------------------------------------------===//
+// Reader
+//===----------------------------------------------------------------------===//
+
+static bool parsePlace(const json::Object &object, Action &action,
+                       json::Path path) {
+  json::Value value = json::Object(object);
+  json::ObjectMapper map(value, path);
+  return map && map.map("stage", action.stage) &&
+         map.map("mb", action.microbatch) &&
+         map.mapOptional("dir", action.direction);
+}
+
+static bool parseAction(const json::Value &value, Action &action,
+                        json::Path path);
+
+/// The two sides of an overlapped pair.
+static bool parsePair(const json::Object &object, Action &action,
+                      json::Path path) {
+  action.parts.resize(2);
+  for (auto [key, part] :
+       zip_equal(ArrayRef<StringRef>{"f", "b"}, action.parts)) {
+    const json::Object *side = object.getObject(key);
+    if (!side) {
+      path.field(key).report("expected object");
+      return false;
+    }
+    if (!parsePlace(*side, part, path.field(key)))
+      return false;
+  }
+  action.parts[1].kind = ActionKind::BW;
+  std::optional<StringRef> kind = object.getObject("b")->getString("op");
+  if (kind == "B")
+    action.parts[1].kind = ActionKind::B;
+  else if (kind && kind != "BW") {
+    path.field("b").field("op").report("expected B or BW");
+    return false;
+  }
+  return true;
+}
+
+static bool parseGroup(const json::Object &object, Action &action,
+                       json::Path path) {
+  const json::Array *parts = object.getArray("ops");
+  if (!parts || parts->empty()) {
+    path.field("ops").report("expected transfers");
+    return false;
+  }
+  for (auto [index, part] : enumerate(*parts)) {
+    json::Path partPath = path.field("ops").index(index);
+    if (!parseAction(part, action.parts.emplace_back(), partPath))
+      return false;
+    if (!action.parts.back().isTransfer()) {
+      partPath.report("expected a transfer");
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool parseAction(const json::Value &value, Action &action,
+                        json::Path path) {
+  const json::Object *object = value.getAsObject();
+  if (!object) {
+    path.report("expected object");
+    return false;
+  }
+  std::optional<StringRef> name = object->getString("op");
+  std::optional<ActionKind> kind = name ? parseActionKind(*name) : std::nullopt;
+  if (!kind) {
+    path.field("op").report("expected the name of an action");
+    return false;
+  }
+  action.kind = *kind;
+  if (action.kind == ActionKind::Step)
+    return true;
+  if (action.kind == ActionKind::FB)
+    return parsePair(*object, action, path);
+  if (action.kind == ActionKind::Group)
+    return parseGroup(*object, action, path);
+  return parsePlace(*object, action, path);
+}
+
+namespace {
+/// What the file says beside the actions.
+struct Header {
+  std::string name;
+  ScheduleShape shape;
+  std::vector<std::vector<int64_t>> placement;
+};
+} // namespace
+
+/// Fails unless \p header describes a schedule at all.
+static bool checkHeader(const Header &header, json::Path path) {
+  const ScheduleShape &shape = header.shape;
+  if (shape.ranks < 1 || shape.microbatches < 1 || shape.chunks < 1) {
+    path.report("expected at least 1 of ranks, microbatches and chunks");
+    return false;
+  }
+  if (header.placement.empty() || header.placement.front().empty()) {
+    path.field("placement").report("expected a list of ranks");
+    return false;
+  }
+  for (const std::vector<int64_t> &ranks : header.placement) {
+    bool isKnown = all_of(
+        ranks, [&](int64_t rank) { return rank >= 0 && rank < shape.ranks; });
+    if (!isKnown || ranks.size() != header.placement.front().size()) {
+      path.field("placement").report("expected one known rank per stage");
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool parseLanes(const json::Value &value, Schedule &schedule,
+                       json::Path path) {
+  const json::Array *lanes = value.getAsObject()->getArray("actions");
+  json::Path lanesPath = path.field("actions");
+  if (!lanes || static_cast<int64_t>(lanes->size()) != schedule.getRanks()) {
+    lanesPath.report("expected one list per rank");
+    return false;
+  }
+  for (auto [rank, lane] : enumerate(*lanes)) {
+    const json::Array *list = lane.getAsArray();
+    if (!list) {
+      lanesPath.index(rank).report("expected array");
+      return false;
+    }
+    for (auto [index, entry] : enumerate(*list)) {
+      Action action;
+      if (!parseAction(entry, action, lanesPath.index(rank).index(index)))
+        return false;
+      schedule.add(rank, std::move(action));
+    }
+  }
+  return true;
+}
+
+Expected<Schedule> pipewright::parseScheduleJson(StringRef text) {
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return value.takeError();
+  json::Path::Root root("schedule");
+  json::ObjectMapper map(*value, root);
+  Header header;
+  if (!map || !map.map("schedule", header.name) ||
+      !map.map("ranks", header.shape.ranks) ||
+      !map.map("microbatches", header.shape.microbatches) ||
+      !map.mapOptional("chunks", header.shape.chunks) ||
+      !map.map("placement", header.placement) || !checkHeader(header, root))
+    return root.getError();
+  Schedule schedule(header.shape, std::move(header.placement));
+  schedule.setName(header.name);
+  if (!parseLanes(*value, schedule, root))
+    return root.getError();
+  return schedule;
+}

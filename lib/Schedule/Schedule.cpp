@@ -1,0 +1,92 @@
+//===- Schedule.cpp - Who computes what, and when
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/Schedule.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+static constexpr StringLiteral kindNames[] = {
+    "F",      "B",      "W",      "BW",     "R",     "FB",
+    "SEND_F", "RECV_F", "SEND_B", "RECV_B", "GROUP", "STEP"};
+
+StringRef pipewright::getName(ActionKind kind) {
+  return kindNames[static_cast<size_t>(kind)];
+}
+
+std::optional<ActionKind> pipewright::parseActionKind(StringRef name) {
+  const auto *found = llvm::find(kindNames, name);
+  if (found == std::end(kindNames))
+    return std::nullopt;
+  return static_cast<ActionKind>(found - kindNames);
+}
+
+bool Action::operator==(const Action &other) const {
+  return kind == other.kind && stage == other.stage &&
+         microbatch == other.microbatch && direction == other.direction &&
+         parts == other.parts;
+}
+
+void pipewright::forEachPart(const Action &action,
+                             function_ref<void(const Action &)> function) {
+  if (action.parts.empty())
+    return function(action);
+  for (const Action &part : action.parts)
+    function(part);
+}
+
+std::string pipewright::describe(const Action &action) {
+  if (action.kind == ActionKind::Step)
+    return "the update";
+  if (!action.parts.empty())
+    return join(map_range(action.parts, describe), " with ");
+  std::string text =
+      (getName(action.kind) + " of stage " + Twine(action.stage) +
+       ", micro-batch " + Twine(action.microbatch))
+          .str();
+  if (action.direction != 0)
+    text += ", direction " + std::to_string(action.direction);
+  return text;
+}
+
+static std::vector<std::vector<int64_t>>
+makeLoopPlacement(const ScheduleShape &shape) {
+  std::vector<int64_t> ranks;
+  for (int64_t stage = 0; stage < shape.ranks * shape.chunks; ++stage)
+    ranks.push_back(stage % shape.ranks);
+  return {ranks};
+}
+
+Schedule::Schedule(const ScheduleShape &shape)
+    : Schedule(shape, makeLoopPlacement(shape)) {}
+
+Schedule::Schedule(const ScheduleShape &shape,
+                   std::vector<std::vector<int64_t>> placement)
+    : shape(shape), placement(std::move(placement)), actions(shape.ranks) {}
+
+bool Schedule::contains(const Action &action) const {
+  return action.direction >= 0 && action.direction < getDirections() &&
+         action.stage >= 0 && action.stage < getStages() &&
+         action.microbatch >= 0 && action.microbatch < getMicrobatches();
+}
+
+Schedule
+pipewright::buildForwardOnly(const ScheduleShape &shape,
+                             std::vector<std::vector<int64_t>> placement) {
+  Schedule schedule(shape, std::move(placement));
+  schedule.setName("forward-only");
+  schedule.setForwardOnly();
+  for (int64_t mb = 0; mb < schedule.getMicrobatches(); ++mb)
+    for (int64_t direction = 0; direction < schedule.getDirections();
+         ++direction)
+      for (int64_t stage = 0; stage < schedule.getStages(); ++stage)
+        schedule.addForward(schedule.getRank(stage, direction), stage, mb,
+                            direction);
+  return schedule;
+}

@@ -1,0 +1,73 @@
+//===- ScheduleRegistry.cpp - The schedules known by name
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/ScheduleRegistry.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+namespace pipewright {
+#define PIPEWRIGHT_ENTRY(NAME) void register##NAME(ScheduleRegistry &registry);
+#include "pipewright/Schedule/Generators.def"
+#undef PIPEWRIGHT_ENTRY
+} // namespace pipewright
+
+const ScheduleRegistry &ScheduleRegistry::get() {
+  static const ScheduleRegistry registry = [] {
+    ScheduleRegistry result;
+#define PIPEWRIGHT_ENTRY(NAME) register##NAME(result);
+#include "pipewright/Schedule/Generators.def"
+#undef PIPEWRIGHT_ENTRY
+    llvm::sort(result.entries,
+               [](const ScheduleInfo &lhs, const ScheduleInfo &rhs) {
+                 return lhs.name < rhs.name;
+               });
+    return result;
+  }();
+  return registry;
+}
+
+const ScheduleInfo *ScheduleRegistry::lookup(StringRef name) const {
+  for (const ScheduleInfo &info : entries)
+    if (info.name == name)
+      return &info;
+  return nullptr;
+}
+
+Expected<Schedule> pipewright::buildSchedule(StringRef name,
+                                             const ScheduleShape &shape) {
+  const ScheduleRegistry &registry = ScheduleRegistry::get();
+  const ScheduleInfo *info = registry.lookup(name);
+  if (!info) {
+    std::string known =
+        join(map_range(registry.getEntries(),
+                       [](const ScheduleInfo &entry) { return entry.name; }),
+             ", ");
+    return createStringError("unknown schedule '" + name +
+                             "'; known schedules are " + known);
+  }
+  for (auto [what, count] : {std::pair("ranks", shape.ranks),
+                             std::pair("micro-batches", shape.microbatches),
+                             std::pair("chunks", shape.chunks)})
+    if (count < 1)
+      return createStringError("schedule '" + name + "' needs at least 1 of " +
+                               what + ", not " + Twine(count));
+  Expected<Schedule> schedule = info->build(shape);
+  if (schedule)
+    schedule->setName(info->name);
+  return schedule;
+}
+
+Error pipewright::checkOneChunk(StringRef name, const ScheduleShape &shape) {
+  if (shape.chunks == 1)
+    return Error::success();
+  return createStringError("schedule '" + name +
+                           "' has 1 chunk per rank, not " +
+                           Twine(shape.chunks) + "; use 1 chunk");
+}

@@ -1,0 +1,104 @@
+//===- Simulator.cpp - How long a schedule takes
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/Simulator.h"
+
+#include "pipewright/Schedule/Communication.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace llvm;
+using namespace pipewright;
+
+double CostModel::getDuration(const Action &action) const {
+  if (action.kind == ActionKind::FB) {
+    if (pair)
+      return *pair;
+    return getDuration(action.parts[0]) + getDuration(action.parts[1]);
+  }
+  const StageCost &cost = stages[action.stage];
+  switch (action.kind) {
+  case ActionKind::F:
+  case ActionKind::R:
+    return cost.f;
+  case ActionKind::B:
+    return cost.b;
+  case ActionKind::W:
+    return cost.w;
+  case ActionKind::BW:
+    return cost.b + cost.w;
+  default:
+    return 0;
+  }
+}
+
+CostModel pipewright::makeUniformCosts(const Schedule &schedule,
+                                       const StageCost &share, double latency,
+                                       std::optional<double> pair) {
+  double chunks = schedule.getShape().chunks;
+  StageCost cost = {share.f / chunks, share.b / chunks, share.w / chunks};
+  CostModel costs;
+  costs.stages.assign(schedule.getStages(), cost);
+  costs.latency = latency;
+  if (pair)
+    costs.pair = *pair / chunks;
+  return costs;
+}
+
+Timeline pipewright::simulate(const Schedule &schedule,
+                              const CostModel &costs) {
+  TaskTimes times = runTasks(buildTaskGraph(schedule, costs));
+  Timeline timeline;
+  timeline.makespan = times.getMakespan();
+  for (auto [rank, tasks] : enumerate(times.ranks)) {
+    std::vector<Timeline::Entry> &entries = timeline.ranks.emplace_back();
+    for (auto [index, action] : enumerate(schedule.getActions(rank))) {
+      if (!action.isCompute())
+        continue;
+      const TaskTime &time = tasks[entries.size()];
+      entries.push_back({static_cast<int64_t>(index), time.start, time.end});
+    }
+  }
+  return timeline;
+}
+
+std::vector<double> pipewright::getPeakActivations(const Schedule &schedule) {
+  std::vector<double> peaks;
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
+    int64_t held = 0, peak = 0;
+    for (const Action &action : schedule.getActions(rank))
+      if (action.isCompute())
+        forEachPart(action, [&](const Action &part) {
+          if (part.kind == ActionKind::F)
+            peak = std::max(peak, ++held);
+          if (part.isWeightGradient() || schedule.isForwardOnly())
+            --held;
+        });
+    peaks.push_back(static_cast<double>(peak) / schedule.getShape().chunks);
+  }
+  return peaks;
+}
+
+Metrics pipewright::measure(const Schedule &schedule,
+                            const Timeline &timeline) {
+  Metrics metrics;
+  metrics.makespan = timeline.makespan;
+  metrics.parameterCopies = schedule.getDirections();
+  metrics.peakActivations = getPeakActivations(schedule);
+  double allBusy = 0;
+  for (const std::vector<Timeline::Entry> &entries : timeline.ranks) {
+    double busy = 0;
+    for (const Timeline::Entry &entry : entries)
+      busy += entry.end - entry.start;
+    allBusy += busy;
+    metrics.idle.push_back(std::max(0.0, timeline.makespan - busy));
+  }
+  double available = timeline.makespan * schedule.getRanks();
+  metrics.bubbleRatio = available > 0 ? 1 - allBusy / available : 0;
+  return metrics;
+}

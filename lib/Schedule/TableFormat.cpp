@@ -1,0 +1,97 @@
+//===- TableFormat.cpp - A schedule for the terminal
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/Formats.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using namespace llvm;
+using namespace pipewright;
+
+/// Wider timelines are for pictures.
+static constexpr double maxColumns = 240;
+
+/// What an action is called in the timeline: `F3`, `BW0`; with several stages
+/// on a rank also the stage: `F3.1`.
+static std::string getLabel(const Schedule &schedule, const Action &action) {
+  std::string label;
+  forEachPart(action, [&](const Action &part) {
+    label += getName(part.kind).str() + std::to_string(part.microbatch);
+    if (schedule.getShape().chunks > 1 || schedule.getDirections() > 1)
+      label += "." + std::to_string(part.stage);
+  });
+  return label;
+}
+
+namespace {
+/// Characters per unit of time such that each label fits its action.
+class TimelineScale {
+public:
+  TimelineScale(const Schedule &schedule, const Timeline &timeline) {
+    for (auto [rank, entries] : enumerate(timeline.ranks))
+      for (const Timeline::Entry &entry : entries) {
+        double duration = entry.end - entry.start;
+        if (duration <= 0)
+          continue;
+        const Action &action = schedule.getActions(rank)[entry.action];
+        double needed = getLabel(schedule, action).size() + 1;
+        scale = std::max(scale, needed / duration);
+      }
+    columns = scale * timeline.makespan;
+  }
+
+  bool fits() const { return columns <= maxColumns; }
+  size_t getColumn(double time) const { return std::lround(time * scale); }
+
+private:
+  double scale = 0;
+  double columns = 0;
+};
+} // namespace
+
+static void writeTimeline(const Schedule &schedule, const Timeline &timeline,
+                          const TimelineScale &scale, raw_ostream &os) {
+  for (auto [rank, entries] : enumerate(timeline.ranks)) {
+    std::string row;
+    for (const Timeline::Entry &entry : entries) {
+      row.resize(std::max(row.size(), scale.getColumn(entry.start)), ' ');
+      row += getLabel(schedule, schedule.getActions(rank)[entry.action]);
+      size_t end = scale.getColumn(entry.end);
+      if (row.size() + 1 < end)
+        row.resize(end - 1, '-');
+    }
+    row.resize(std::max(row.size(), scale.getColumn(timeline.makespan)), ' ');
+    os << formatv("rank {0,-4} |", rank) << row << "|\n";
+  }
+}
+
+void pipewright::writeTable(const Schedule &schedule, const Timeline &timeline,
+                            raw_ostream &os) {
+  Metrics metrics = measure(schedule, timeline);
+  os << schedule.getName() << ": " << schedule.getRanks() << " ranks, "
+     << schedule.getStages() << " stages, " << schedule.getShape().microbatches
+     << " micro-batches\n\n";
+  TimelineScale scale(schedule, timeline);
+  if (scale.fits())
+    writeTimeline(schedule, timeline, scale, os);
+  else
+    os << "the timeline is too wide for a terminal; use --format svg\n";
+
+  os << formatv("\n{0,4} {1,12} {2,12} {3,18}\n", "rank", "busy", "idle",
+                "peak activations");
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
+    double idle = metrics.idle[rank];
+    os << format("%4lld %12.6g %12.6g %18.6g\n", (long long)rank,
+                 metrics.makespan - idle, idle, metrics.peakActivations[rank]);
+  }
+  os << format("\nmakespan          %.6g\n", metrics.makespan)
+     << format("bubble            %.2f %%\n", 100 * metrics.bubbleRatio)
+     << "parameter copies  " << metrics.parameterCopies << '\n';
+}
