@@ -8,6 +8,7 @@
 #include "pipewright/Training/Activity.h"
 #include "pipewright/Training/Derivative.h"
 #include "pipewright/Training/Passes.h"
+#include "pipewright/Training/WeightGradients.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -29,7 +30,6 @@ struct SharedFunction {
   SmallVector<pp::LayerOp> layers;
   /// What any of the layers needs.
   Activity activity;
-  nn::DerivativeOp derivative;
 };
 
 struct Differentiate : pipewright::impl::DifferentiateBase<Differentiate> {
@@ -42,7 +42,7 @@ private:
   LogicalResult narrow(StringRef option, StringRef pattern, bool trainMatches);
   SmallVector<SharedFunction> groupLayers(pp::ModelOp model);
   void nameFunctions(MutableArrayRef<SharedFunction> groups);
-  void keepTrained(MutableArrayRef<SharedFunction> groups);
+  LogicalResult keepTrained(pp::ModelOp model);
 };
 } // namespace
 
@@ -78,17 +78,14 @@ LogicalResult Differentiate::narrow(StringRef option, StringRef pattern,
 }
 
 /// Parameters without a gradient in any layer are not trainable.
-void Differentiate::keepTrained(MutableArrayRef<SharedFunction> groups) {
-  llvm::StringSet<> trained;
-  for (SharedFunction &group : groups)
-    for (pp::LayerOp layer : group.layers)
-      for (int64_t argument : group.derivative.getWeightGradients()) {
-        auto name = cast<FlatSymbolRefAttr>(
-            layer.getParameters()[argument - layer.getArguments().size()]);
-        trained.insert(name.getValue());
-      }
+LogicalResult Differentiate::keepTrained(pp::ModelOp model) {
+  auto layers = findWeightGradients(getOperation());
   for (auto parameter : getOperation().getOps<pp::ParameterOp>())
-    parameter.setTrainable(trained.contains(parameter.getSymName()));
+    parameter.setTrainable(layers.contains(parameter.getSymName()));
+  if (layers.empty())
+    return model.emitOpError(
+        "has no trainable parameter that the loss depends on");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,7 +105,7 @@ SmallVector<SharedFunction> Differentiate::groupLayers(pp::ModelOp model) {
              group.activity.isActive() == activity.isActive();
     });
     if (group == groups.end()) {
-      groups.push_back({function, {layer}, activity, {}});
+      groups.push_back({function, {layer}, activity});
       continue;
     }
     group->layers.push_back(layer);
@@ -162,18 +159,9 @@ void Differentiate::runOnOperation() {
 
   SmallVector<SharedFunction> groups = groupLayers(model);
   nameFunctions(groups);
-  for (SharedFunction &group : groups) {
-    FailureOr<nn::DerivativeOp> derivative =
-        buildDerivative(group.function, group.activity);
-    if (failed(derivative))
+  for (SharedFunction &group : groups)
+    if (failed(buildDerivative(group.function, group.activity)))
       return signalPassFailure();
-    group.derivative = *derivative;
-  }
-  keepTrained(groups);
-  if (llvm::none_of(
-          getOperation().getOps<pp::ParameterOp>(),
-          [](pp::ParameterOp parameter) { return parameter.getTrainable(); })) {
-    model.emitOpError("has no trainable parameter that the loss depends on");
+  if (failed(keepTrained(model)))
     signalPassFailure();
-  }
 }

@@ -9,6 +9,73 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AttachLoss : Pass<"nn-attach-loss", "::mlir::ModuleOp"> {
+  let summary = "append the loss to the model as a layer of its own";
+  let description = [{
+    Requires a `pp.model` of layers, without a loss.
+    Ensures that its `pp.return` has a loss: the results of a layer "loss"
+    behind all others, the sum over the micro-batch and the weight by which
+    the sum over all micro-batches is divided, both `tensor<f32>`.
+
+    `loss` is one of
+    * `cross-entropy:LOGITS,LABELS`: of an output whose last axis is the class
+      axis with an input of class indices; the weight is the number of labels
+      other than `ignore-index`;
+    * `mse:PRED,TARGET`: squared difference of an output and an input; the
+      weight is the number of elements;
+    * the name of an output with one element, which is the loss of the
+      micro-batch; the weight is 1;
+    * empty: the only output with one floating-point element.
+
+    LABELS and TARGET become inputs of the model if they are not.
+
+    ```mlir
+    pp.model @m(%x: tensor<2x8xf32> = #pp.input_spec<"x", axis = 0>) {
+      %y = pp.layer "head" @head(%x) …
+      pp.return outputs ["y"] %y : tensor<2x4xf32>
+    }
+    ```
+    becomes, with `loss=cross-entropy:y,labels`,
+    ```mlir
+    pp.model @m(%x: tensor<2x8xf32> = …,
+                %labels: tensor<2xi64> = #pp.input_spec<"labels", axis = 0,
+                  label_classes = 4, ignore_index = -100>) {
+      %y = pp.layer "head" @head(%x) …
+      %l:2 = pp.layer "loss" @loss(%y, %labels) parameters [] : …
+      pp.return outputs ["y"] %y : tensor<2x4xf32> loss %l#0, %l#1 : …
+    }
+    ```
+  }];
+  let options = [
+    Option<"loss", "loss", "std::string", "\"\"",
+           "cross-entropy:LOGITS,LABELS, mse:PRED,TARGET, or the name of a "
+           "scalar output; default: the only scalar output">,
+    Option<"ignoreIndex", "ignore-index", "int64_t", "-100",
+           "label that counts in no cross-entropy">,
+  ];
+  let dependentDialects = ["::pipewright::nn::NNDialect",
+                           "::pipewright::pp::PPDialect"];
+}
+
+def AttachOptimizer : Pass<"nn-attach-optimizer", "::mlir::ModuleOp"> {
+  let summary = "make one update per trainable parameter";
+  let description = [{
+    Requires `nn.derivative`s for all layers.
+    Ensures one `pp.update_rule`, and one `pp.update` per trainable parameter
+    that lists the layers with a gradient for it. Reaches phase `training`.
+
+    ```mlir
+    pp.update_rule adamw
+    pp.update @wte from layers [0, 13]
+    ```
+  }];
+  let options = [
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"",
+           "sgd or adamw">,
+  ];
+  let dependentDialects = ["::pipewright::pp::PPDialect"];
+}
+
 def Differentiate : Pass<"nn-differentiate", "::mlir::ModuleOp"> {
   let summary = "make the F, B and W functions of each distinct layer";
   let description = [{
@@ -52,6 +119,18 @@ def Differentiate : Pass<"nn-differentiate", "::mlir::ModuleOp"> {
            "regular expression: do not train parameters whose name it matches">,
   ];
   let dependentDialects = ["::pipewright::nn::NNDialect"];
+}
+
+def VerifyTraining : Pass<"pp-verify-training", "::mlir::ModuleOp"> {
+  let summary = "check that every parameter has one gradient and one update";
+  let description = [{
+    The border of phase Training. Reports
+    * a model without a loss, or a module without an update rule;
+    * a layer function without exactly one `nn.derivative`;
+    * a trainable parameter without exactly one `pp.update`, or whose update
+      does not list exactly the layers with a gradient for it.
+    Changes nothing.
+  }];
 }
 
 #endif // PIPEWRIGHT_TRAINING_PASSES
