@@ -58,8 +58,8 @@ typedef struct PprtParameter {
   uint32_t trainable;    /* 0 or 1 */
   uint32_t order;        /* position among all trainable parameters of the model:
                             the global norm adds its parts in this order */
-  uint64_t gradient;     /* arena offset of the sum of all contributions; equal to
-                            that of the first contribution */
+  uint64_t gradient;     /* arena offset of the sum of all contributions: that of
+                            the first contribution whose offset is used here */
   uint64_t state[2];     /* arena offsets of optimizer state; SGD uses the first */
   uint32_t decayed;      /* 0 for rank-1 parameters: --no-decay-1d spares them */
   uint32_t owner;        /* pipeline rank that sums tied contributions and counts
@@ -204,6 +204,9 @@ typedef struct PprtDescriptor {
   void (*eval)(PprtContext *context); /* all micro-batches forward */
 } PprtDescriptor;
 
+/* What libpprt exports. */
+#pragma GCC visibility push(default)
+
 /* Called by `step` and `eval`; `index` counts in the descriptor's tables. */
 void pprtRun(PprtContext *context, uint32_t task, uint32_t microbatch);
 void pprtSend(PprtContext *context, uint32_t channel, uint32_t microbatch);
@@ -224,6 +227,8 @@ void pprtCpuMatmulF32(const float *a, const float *b, float *c, int64_t batch,
                       int64_t m, int64_t n, int64_t k, int64_t strideA,
                       int64_t strideB, int64_t strideC, int32_t transposeA,
                       int32_t transposeB, int32_t accumulate);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,94 @@
+//===- Context.cpp - All that a running rank has --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Context.h"
+#include "Random.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace pprt;
+
+PprtContext::PprtContext(const PprtDescriptor &descriptor,
+                         const RankOptions &options, Transport &transport,
+                         Progress &progress)
+    : descriptor(descriptor), options(options), transport(transport),
+      progress(progress), eval(options.eval || descriptor.forwardOnly) {
+  for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
+    const PprtBuffer &buffer = descriptor.buffers[i];
+    slots.emplace_back(buffer.slots);
+    if (buffer.kind == PPRT_BUFFER_LOSS_SUM)
+      lossSum = &buffer;
+    if (buffer.kind == PPRT_BUFFER_LOSS_WEIGHT)
+      lossWeight = &buffer;
+  }
+  lossSums.resize(descriptor.microbatches);
+  lossWeights.resize(descriptor.microbatches);
+  findEffects();
+}
+
+static bool isBoundTo(const PprtTask &task, uint32_t buffer) {
+  return std::any_of(task.bindings, task.bindings + task.bindingCount,
+                     [=](const PprtBinding &binding) {
+                       return binding.kind == PPRT_BIND_BUFFER &&
+                              binding.index == buffer;
+                     });
+}
+
+void PprtContext::findEffects() {
+  effects.resize(descriptor.taskCount);
+  std::vector<bool> found(descriptor.outputCount);
+  uint32_t mostBindings = 0;
+  for (uint32_t i = 0; i < descriptor.taskCount; ++i) {
+    const PprtTask &task = descriptor.tasks[i];
+    mostBindings = std::max(mostBindings, task.bindingCount);
+    if (task.role != PPRT_ROLE_F)
+      continue;
+    effects[i].makesLoss =
+        lossSum && isBoundTo(task, lossSum - descriptor.buffers);
+    for (uint32_t output = 0; output < descriptor.outputCount; ++output) {
+      uint32_t buffer = descriptor.outputs[output].buffer;
+      if (buffer == UINT32_MAX || found[output] || !isBoundTo(task, buffer))
+        continue;
+      found[output] = true;
+      effects[i].outputs.push_back(output);
+    }
+  }
+  pointers.resize(mostBindings);
+}
+
+void PprtContext::beginStep(int64_t number) {
+  step = number;
+  progress.beginStep(number);
+  stepSeed = mix(options.data.seed, number);
+  result = StepResult();
+  for (std::vector<Slot> &buffer : slots)
+    for (Slot &slot : buffer)
+      slot.microbatch = -1;
+  if (eval)
+    return;
+  for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
+    const PprtParameter &parameter = descriptor.parameters[i];
+    for (uint32_t j = 0; j < parameter.contributionCount; ++j)
+      if (parameter.contributions[j].rank == descriptor.rank)
+        memset(arena.at(parameter.contributions[j].offset), 0,
+               parameter.tensor.bytes);
+  }
+}
+
+void PprtContext::finishSend(const PprtBuffer &buffer, Slot &slot) {
+  if (slot.pendingSend == Transport::noRequest)
+    return;
+  progress.begin(Activity::Send, buffer.index, slot.microbatch);
+  transport.wait(slot.pendingSend);
+  slot.pendingSend = Transport::noRequest;
+}
+
+void PprtContext::finishSends() {
+  for (uint32_t i = 0; i < descriptor.bufferCount; ++i)
+    for (Slot &slot : slots[i])
+      finishSend(descriptor.buffers[i], slot);
+}

@@ -1,0 +1,89 @@
+//===- Main.cpp - The main function of a rank executable ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Environment: the launcher tells MPI what it needs to know. The runtime reads
+// OMPI_COMM_WORLD_SIZE and PMI_SIZE, to refuse a build for one rank started as
+// several, and sets, where unset, two parameters of OpenMPI: see
+// launch/MpiTransport.cpp. `mpirun` as root needs --allow-run-as-root, and with
+// more ranks than cores --oversubscribe.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Loop.h"
+#include "backends/cpu/Backend.h"
+#include "launch/Handshake.h"
+#include "launch/Monitor.h"
+#include "log/Message.h"
+
+#include <cstdlib>
+
+using namespace pprt;
+
+/// Reports a failure; returns the exit status.
+static int finish(const Status &status, uint32_t rank) {
+  if (!status.getMessage().empty())
+    printMessage(rank, "error: " + status.getMessage());
+  return static_cast<int>(status.getCode());
+}
+
+static Status createTransport(const PprtDescriptor &descriptor,
+                              std::unique_ptr<Transport> &transport) {
+  if (descriptor.ranks != 1)
+    return createMpiTransport(transport);
+  for (const char *variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    if (const char *size = getenv(variable); size && atoi(size) > 1)
+      return Status::error(ExitCode::Mismatch,
+                           "built for 1 rank, but started with " +
+                               std::string(size) +
+                               "; start as many processes as there are ranks");
+  transport = createSelfTransport();
+  return Status();
+}
+
+static Status run(const PprtDescriptor &descriptor,
+                  const RankOptions &options) {
+  // Before MPI starts its threads: they inherit what is blocked.
+  Monitor::reserveSignals();
+  startCpuBackend();
+  std::unique_ptr<Transport> transport;
+  if (Status status = createTransport(descriptor, transport); status.failed())
+    return status;
+  if (Status status = shakeHands(*transport, descriptor); status.failed())
+    return status;
+  Progress progress;
+  Monitor monitor(descriptor, progress, options.timeoutSeconds);
+  monitor.start(*transport);
+  PprtContext context(descriptor, options, *transport, progress);
+  Status status = runSteps(context);
+  monitor.stop();
+  return status;
+}
+
+int pprtMain(int argc, char **argv, const PprtDescriptor *descriptor) {
+  // All ranks parse the same command line: one of them speaks of it.
+  bool speaks = descriptor->rank == 0;
+  CommandLine commandLine;
+  Status parsed = parseOptions(
+      argc, argv, static_cast<PprtOptimizer>(descriptor->optimizer),
+      commandLine);
+  if (parsed.failed())
+    return speaks ? finish(parsed, 0) : static_cast<int>(parsed.getCode());
+  if (commandLine.help) {
+    if (speaks)
+      fputs(getHelp(argv[0]).c_str(), stdout);
+    return 0;
+  }
+  if (descriptor->abiVersion != PPRT_ABI_VERSION)
+    return finish(
+        Status::error(ExitCode::Mismatch,
+                      "built for version " +
+                          std::to_string(descriptor->abiVersion) +
+                          " of the runtime's interface, but libpprt has "
+                          "version " +
+                          std::to_string(PPRT_ABI_VERSION)),
+        descriptor->rank);
+  return finish(run(*descriptor, commandLine.options), descriptor->rank);
+}

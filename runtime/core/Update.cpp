@@ -1,0 +1,179 @@
+//===- Update.cpp - The end of a training step ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every sum has one order, whatever the number of ranks: losses that of the
+// micro-batches, tied gradients that of the layers, the norm that of the
+// model's parameters.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Context.h"
+#include "Optimizers.h"
+#include "launch/Collectives.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace pprt;
+
+/// Adds the micro-batches' losses where they are, and tells all ranks.
+static void exchangeLoss(PprtContext &context) {
+  context.progress.begin(Activity::SumLoss);
+  double sums[2] = {0, 0};
+  if (context.ownsLoss()) {
+    for (uint32_t i = 0; i < context.descriptor.microbatches; ++i) {
+      sums[0] += context.lossSums[i];
+      sums[1] += context.lossWeights[i];
+    }
+  }
+  broadcast(context.transport, sums, sizeof sums, context.descriptor.lossRank);
+  context.result.lossSum = sums[0];
+  context.result.lossWeight = sums[1];
+}
+
+/// On the owner: adds the layers' gradients, and gives the sum to the others.
+static void sumAsOwner(PprtContext &context, const PprtParameter &parameter) {
+  Transport &transport = context.transport;
+  uint64_t bytes = parameter.tensor.bytes;
+  uint32_t self = context.descriptor.rank;
+  for (uint32_t i = 0; i < parameter.contributionCount; ++i) {
+    const PprtContribution &contribution = parameter.contributions[i];
+    if (contribution.rank != self)
+      transport.recv(contribution.rank, TiedGradientTag,
+                     context.arena.at(contribution.offset), bytes);
+    if (i != 0)
+      addTo(context.arena.floatsAt(parameter.gradient),
+            context.arena.floatsAt(contribution.offset), bytes / sizeof(float));
+  }
+  std::vector<bool> told(context.descriptor.ranks);
+  told[self] = true;
+  for (uint32_t i = 0; i < parameter.contributionCount; ++i) {
+    uint32_t rank = parameter.contributions[i].rank;
+    if (!told[rank])
+      transport.send(rank, TiedGradientTag,
+                     context.arena.at(parameter.gradient), bytes);
+    told[rank] = true;
+  }
+}
+
+static void sumAsHolder(PprtContext &context, const PprtParameter &parameter) {
+  for (uint32_t i = 0; i < parameter.contributionCount; ++i)
+    if (parameter.contributions[i].rank == context.descriptor.rank)
+      context.transport.send(
+          parameter.owner, TiedGradientTag,
+          context.arena.at(parameter.contributions[i].offset),
+          parameter.tensor.bytes);
+  context.transport.recv(parameter.owner, TiedGradientTag,
+                         context.arena.at(parameter.gradient),
+                         parameter.tensor.bytes);
+}
+
+/// Makes the gradient of each tied parameter the sum over all its layers.
+///
+/// Every rank walks its parameters in the order of the model, so no two wait
+/// for each other.
+static void sumTiedGradients(PprtContext &context) {
+  const PprtDescriptor &descriptor = context.descriptor;
+  for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
+    const PprtParameter &parameter = descriptor.parameters[i];
+    if (!parameter.trainable || parameter.contributionCount < 2)
+      continue;
+    context.progress.begin(Activity::TiedGradient, i);
+    if (parameter.owner == descriptor.rank)
+      sumAsOwner(context, parameter);
+    else
+      sumAsHolder(context, parameter);
+  }
+}
+
+/// The norm of all gradients of the model, each parameter counted once.
+static double computeGradientNorm(PprtContext &context, double scale) {
+  context.progress.begin(Activity::GradientNorm);
+  std::vector<NormPart> &parts = context.normParts;
+  parts.clear();
+  const PprtDescriptor &descriptor = context.descriptor;
+  for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
+    const PprtParameter &parameter = descriptor.parameters[i];
+    if (parameter.trainable && parameter.owner == descriptor.rank)
+      parts.push_back({parameter.order,
+                       sumSquares(context.arena.floatsAt(parameter.gradient),
+                                  parameter.tensor.bytes / sizeof(float))});
+  }
+  Transport &transport = context.transport;
+  uint64_t count = parts.size();
+  if (transport.getRank() != 0) {
+    transport.send(0, CollectiveTag, &count, sizeof count);
+    transport.send(0, CollectiveTag, parts.data(), count * sizeof(NormPart));
+  } else {
+    for (uint32_t rank = 1; rank < transport.getSize(); ++rank) {
+      transport.recv(rank, CollectiveTag, &count, sizeof count);
+      size_t begin = parts.size();
+      parts.resize(begin + count);
+      transport.recv(rank, CollectiveTag, parts.data() + begin,
+                     count * sizeof(NormPart));
+    }
+    std::sort(
+        parts.begin(), parts.end(),
+        [](const NormPart &a, const NormPart &b) { return a.order < b.order; });
+  }
+  double sum = 0;
+  for (const NormPart &part : parts)
+    sum += part.squares;
+  double norm = std::sqrt(sum) * scale;
+  broadcast(transport, &norm, sizeof norm);
+  return norm;
+}
+
+static void updateParameters(PprtContext &context, double scale) {
+  context.progress.begin(Activity::Update);
+  const PprtDescriptor &descriptor = context.descriptor;
+  const RankOptions &options = context.options;
+  bool adam = descriptor.optimizer == PPRT_ADAMW;
+  double rate = context.result.learningRate;
+  double weightDecay = options.weightDecay.value_or(adam ? 0.01 : 0);
+  for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
+    const PprtParameter &parameter = descriptor.parameters[i];
+    if (!parameter.trainable)
+      continue;
+    bool spared = options.noDecay1d && !parameter.decayed;
+    double decay = spared ? 0 : weightDecay;
+    float *value = context.arena.floatsAt(parameter.offset);
+    float *gradient = context.arena.floatsAt(parameter.gradient);
+    float *first = context.arena.floatsAt(parameter.state[0]);
+    int64_t count = parameter.tensor.bytes / sizeof(float);
+    if (adam) {
+      AdamW rule(rate, options.beta1.value_or(0.9),
+                 options.beta2.value_or(0.999), options.epsilon.value_or(1e-8),
+                 decay, scale, context.step);
+      rule.update(value, gradient, first,
+                  context.arena.floatsAt(parameter.state[1]), count);
+    } else {
+      Sgd rule = {float(rate), float(options.momentum.value_or(0)),
+                  float(decay), float(scale)};
+      rule.update(value, gradient, first, count);
+    }
+  }
+}
+
+void pprtUpdate(PprtContext *context) {
+  TraceScope scope(context->trace, Activity::Update);
+  StepResult &result = context->result;
+  exchangeLoss(*context);
+  sumTiedGradients(*context);
+  // The gradients are of the sum over all items. Without any item they are
+  // zero, and the loss is not a number.
+  double scale = result.lossWeight > 0 ? 1 / result.lossWeight : 0;
+  result.gradientNorm = computeGradientNorm(*context, scale);
+  double limit = context->options.clipGradNorm;
+  if (limit > 0)
+    scale *= std::min(1.0, limit / (result.gradientNorm + 1e-6));
+  bool broken =
+      !std::isfinite(result.getLoss()) || !std::isfinite(result.gradientNorm);
+  // All ranks see the same numbers and stop alike, with the weights before.
+  if (broken && context->options.failOnNan)
+    return;
+  updateParameters(*context, scale);
+}

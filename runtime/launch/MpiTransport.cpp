@@ -1,0 +1,126 @@
+//===- MpiTransport.cpp - Messages over MPI -------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Transport.h"
+
+#define OMPI_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX
+#include <cstdlib>
+#include <mpi.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace pprt;
+
+namespace {
+class MpiTransport : public Transport {
+public:
+  MpiTransport();
+  ~MpiTransport() override { MPI_Finalize(); }
+
+  uint32_t getRank() const override { return rank; }
+  uint32_t getSize() const override { return size; }
+  uint32_t getTagLimit() const override { return tagLimit; }
+  std::string getHost() const override;
+
+  Request startSend(uint32_t peer, uint32_t tag, const void *data,
+                    uint64_t bytes) override;
+  Request startRecv(uint32_t peer, uint32_t tag, void *data,
+                    uint64_t bytes) override;
+  bool test(Request request) override;
+
+private:
+  Request allocateRequest();
+
+  int rank = 0;
+  int size = 1;
+  uint32_t tagLimit = 32767;
+  /// Requests by number; the free ones are reused, so that a step, once it has
+  /// run, allocates none.
+  std::vector<MPI_Request> requests;
+  std::vector<Request> freeRequests;
+};
+} // namespace
+
+MpiTransport::MpiTransport() {
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  // A lost peer is found by the monitor, which can name it.
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  int *limit = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
+  if (found)
+    tagLimit = *limit;
+}
+
+std::string MpiTransport::getHost() const {
+  char name[MPI_MAX_PROCESSOR_NAME];
+  int length = 0;
+  MPI_Get_processor_name(name, &length);
+  return std::string(name, length);
+}
+
+Transport::Request MpiTransport::allocateRequest() {
+  if (freeRequests.empty()) {
+    freeRequests.push_back(requests.size());
+    requests.push_back(MPI_REQUEST_NULL);
+  }
+  Request request = freeRequests.back();
+  freeRequests.pop_back();
+  return request;
+}
+
+/// Gives the monitor time to name the peer that was lost; it ends the process.
+static void waitForMonitor() {
+  for (int seconds = 0; seconds < 3; ++seconds)
+    sleep(1);
+  static const char message[] = "pprt: a message failed in MPI\n";
+  (void)!write(STDERR_FILENO, message, sizeof message - 1);
+  _exit(static_cast<int>(ExitCode::PeerLost));
+}
+
+Transport::Request MpiTransport::startSend(uint32_t peer, uint32_t tag,
+                                           const void *data, uint64_t bytes) {
+  Request request = allocateRequest();
+  if (MPI_Isend(data, bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+                &requests[request]) != MPI_SUCCESS)
+    waitForMonitor();
+  return request;
+}
+
+Transport::Request MpiTransport::startRecv(uint32_t peer, uint32_t tag,
+                                           void *data, uint64_t bytes) {
+  Request request = allocateRequest();
+  if (MPI_Irecv(data, bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+                &requests[request]) != MPI_SUCCESS)
+    waitForMonitor();
+  return request;
+}
+
+bool MpiTransport::test(Request request) {
+  int done = 0;
+  if (MPI_Test(&requests[request], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    waitForMonitor();
+  if (!done)
+    return false;
+  freeRequests.push_back(request);
+  return true;
+}
+
+Status pprt::createMpiTransport(std::unique_ptr<Transport> &result) {
+  // What OpenMPI needs where ranks share cores and machines are virtual,
+  // unless the user has set it: yield while waiting, and copy through shared
+  // memory instead of asking the kernel to.
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", /*overwrite=*/0);
+  setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", /*overwrite=*/0);
+  int provided = 0;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) !=
+      MPI_SUCCESS)
+    return Status::error(ExitCode::Mismatch, "cannot initialize MPI");
+  result = std::make_unique<MpiTransport>();
+  return Status();
+}

@@ -1,0 +1,40 @@
+//===- MemoryReport.h - What the arena of each rank holds -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PPRT_LOG_MEMORYREPORT_H
+#define PPRT_LOG_MEMORYREPORT_H
+
+#include "launch/Transport.h"
+#include "pprt/Descriptor.h"
+
+#include <string>
+#include <vector>
+
+namespace pprt {
+
+/// In bytes.
+struct MemoryUse {
+  uint64_t arena;
+  uint64_t parameters;
+  uint64_t gradients;
+  uint64_t optimizer;
+  uint64_t buffers; ///< channels, saved values, inputs, outputs
+  uint64_t workspace;
+};
+
+/// \p arenaBytes: what was allocated.
+MemoryUse measureMemory(const PprtDescriptor &descriptor, uint64_t arenaBytes);
+
+/// All ranks' use, on every rank.
+std::vector<MemoryUse> exchangeMemory(Transport &transport,
+                                      const MemoryUse &mine);
+
+std::string formatMemoryTable(const std::vector<MemoryUse> &ranks);
+std::string formatMemoryJson(const std::vector<MemoryUse> &ranks);
+
+} // namespace pprt
+
+#endif // PPRT_LOG_MEMORYREPORT_H

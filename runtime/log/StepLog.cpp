@@ -1,0 +1,88 @@
+//===- StepLog.cpp - A line for each step ---------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepLog.h"
+#include "core/Numbers.h"
+
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+using namespace pprt;
+
+std::string pprt::formatJsonl(const StepRecord &record) {
+  std::string line = "{\"step\":" + std::to_string(record.step);
+  if (record.hasLoss)
+    line += ",\"loss\":" + formatReal(record.loss);
+  if (record.trained)
+    line += ",\"grad_norm\":" + formatReal(record.gradientNorm) +
+            ",\"lr\":" + formatReal(record.learningRate);
+  return line + ",\"step_time_s\":" + formatReal(record.seconds) +
+         ",\"tokens_per_s\":" + formatReal(record.tokensPerSecond) + "}\n";
+}
+
+std::string pprt::formatText(const StepRecord &record) {
+  char text[256];
+  int width = static_cast<int>(std::to_string(record.steps).size());
+  std::string line(text, snprintf(text, sizeof text, "step %*lld/%lld", width,
+                                  static_cast<long long>(record.step),
+                                  static_cast<long long>(record.steps)));
+  if (record.hasLoss)
+    line.append(text, snprintf(text, sizeof text, "  loss %9.6f", record.loss));
+  if (record.trained)
+    line.append(text,
+                snprintf(text, sizeof text, "  gradient norm %9.4f  lr %.3e",
+                         record.gradientNorm, record.learningRate));
+  line.append(text, snprintf(text, sizeof text, "  %.3f s  %.0f tokens/s\n",
+                             record.seconds, record.tokensPerSecond));
+  return line;
+}
+
+Status StepLog::open(LogFormat wanted, const std::string &path) {
+  format = wanted;
+  if (path.empty())
+    return Status();
+  file = fopen(path.c_str(), "we");
+  if (!file)
+    return Status::dataError("cannot write '" + path + "': " + strerror(errno));
+  return Status();
+}
+
+StepLog::~StepLog() {
+  if (file)
+    fclose(file);
+}
+
+static void writeLine(std::FILE *file, const std::string &line) {
+  fwrite(line.data(), 1, line.size(), file);
+  // Whoever reads along sees the step when it is done.
+  fflush(file);
+}
+
+void StepLog::write(const StepRecord &record) {
+  writeLine(file ? file : stdout, format == LogFormat::Jsonl
+                                      ? formatJsonl(record)
+                                      : formatText(record));
+  if (file && isatty(STDERR_FILENO))
+    showProgress(record);
+}
+
+void StepLog::writeText(const std::string &line) {
+  if (format == LogFormat::Text)
+    writeLine(file ? file : stdout, line);
+}
+
+/// A bar on the terminal, for when the lines go to a file.
+void StepLog::showProgress(const StepRecord &record) {
+  constexpr int width = 40;
+  int done = static_cast<int>(width * record.step / record.steps);
+  std::string bar(done, '#');
+  bar.resize(width, '.');
+  fprintf(stderr, "\r[%s] %lld/%lld%s", bar.c_str(),
+          static_cast<long long>(record.step),
+          static_cast<long long>(record.steps),
+          record.step == record.steps ? "\n" : "");
+}

@@ -1,0 +1,51 @@
+//===- StepLog.h - A line for each step -------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PPRT_LOG_STEPLOG_H
+#define PPRT_LOG_STEPLOG_H
+
+#include "core/Options.h"
+#include "pprt/Status.h"
+
+#include <cstdio>
+#include <string>
+
+namespace pprt {
+
+struct StepRecord {
+  int64_t step; ///< from 1
+  int64_t steps;
+  bool hasLoss;
+  float loss;
+  bool trained; ///< false: evaluated, the next two are not set
+  double gradientNorm;
+  double learningRate;
+  double seconds;
+  double tokensPerSecond;
+};
+
+std::string formatJsonl(const StepRecord &record);
+std::string formatText(const StepRecord &record);
+
+/// Writes to stdout or to a file, each line at once.
+class StepLog {
+public:
+  ~StepLog();
+  Status open(LogFormat format, const std::string &path);
+  void write(const StepRecord &record);
+  /// Writes a line that is for people only.
+  void writeText(const std::string &line);
+
+private:
+  void showProgress(const StepRecord &record);
+
+  LogFormat format = LogFormat::Text;
+  std::FILE *file = nullptr; ///< null: stdout
+};
+
+} // namespace pprt
+
+#endif // PPRT_LOG_STEPLOG_H
