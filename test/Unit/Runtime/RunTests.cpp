@@ -1,0 +1,282 @@
+//===- RunTests.cpp - Whole runs of fake ranks ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Launch.h"
+#include "data/Safetensors.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+using nlohmann::json;
+
+namespace {
+/// Runs of the chain with x = 1, target = 0 and all weights 1.
+class RunTest : public testing::Test {
+protected:
+  /// Writes the data of \p samples samples and the weights.
+  void prepare(int64_t samples, int64_t layers, int64_t width = 1) {
+    std::vector<float> ones(samples * width, 1), zeros(samples * width);
+    writeNpy(folder.getPath("x.npy"), {samples, width}, ones);
+    writeNpy(folder.getPath("target.npy"), {samples, width}, zeros);
+    std::vector<std::string> names;
+    for (int64_t i = 0; i < layers; ++i)
+      names.push_back("w" + std::to_string(i));
+    writeWeights(folder.getPath("weights"), names, 1, 1.0f);
+  }
+
+  Outcome run(int ranks, const std::string &spec, const std::string &options) {
+    return launch(ranks,
+                  std::string(FAKE_RANK) + " ranks=" + std::to_string(ranks) +
+                      "," + spec + " --data x=" + folder.getPath("x.npy") +
+                      " --data target=" + folder.getPath("target.npy") +
+                      " --weights " + folder.getPath("weights") +
+                      " --save-parameters " + folder.getPath("saved") + " " +
+                      options,
+                  folder);
+  }
+
+  float getSaved(int64_t layer) {
+    std::vector<float> value =
+        readTensor(folder.getPath("saved"), "w" + std::to_string(layer));
+    return value.size() == 1 ? value[0] : NAN;
+  }
+
+  TemporaryFolder folder;
+};
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::vector<json> parseLines(const std::string &text) {
+  std::vector<json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(json::parse(line, nullptr, /*allow_exceptions=*/false));
+  return lines;
+}
+} // namespace
+
+// The mean over micro-batches is taken once: neither the number of
+// micro-batches nor that of stages scales the gradient, 2.
+TEST_F(RunTest, EveryWeightMovesByTwiceTheRate) {
+  for (int64_t microbatches : {1, 2, 8}) {
+    prepare(microbatches, 2);
+    for (int ranks : {1, 2}) {
+      Outcome outcome =
+          run(ranks, "microbatches=" + std::to_string(microbatches),
+              "--lr 0.125 --log jsonl");
+      ASSERT_EQ(outcome.statuses, std::vector<int>(ranks, 0))
+          << outcome.messages;
+      EXPECT_EQ(getSaved(0), 0.75f) << ranks << " ranks";
+      EXPECT_EQ(getSaved(1), 0.75f) << ranks << " ranks";
+      std::vector<json> lines = parseLines(outcome.output);
+      ASSERT_EQ(lines.size(), 1u) << outcome.output;
+      EXPECT_EQ(lines[0]["step"], 1);
+      EXPECT_EQ(lines[0]["loss"], 1.0);
+      EXPECT_FLOAT_EQ(lines[0]["grad_norm"], std::sqrt(8.0f));
+      EXPECT_EQ(lines[0]["lr"], 0.125);
+      EXPECT_GT(lines[0]["step_time_s"], 0.0);
+      EXPECT_GT(lines[0]["tokens_per_s"], 0.0);
+    }
+  }
+}
+
+// One process, four in a row, and two folded into a V, whose loss is on rank 0
+// and which has a channel from a rank to itself.
+TEST_F(RunTest, LayoutsGiveTheSameBits) {
+  prepare(6, 4, 3);
+  std::string options = "--steps 7 --lr 0.01 --clip-grad-norm 3 "
+                        "--lr-schedule cosine,warmup=2 --log jsonl";
+  for (const char *optimizer : {"adamw=0", "adamw=1"}) {
+    std::string spec =
+        std::string("layers=4,width=3,microbatches=3,") + optimizer;
+    std::vector<std::string> losses, parameters;
+    for (auto [ranks, shape] : {std::pair(1, ""), std::pair(4, ""),
+                                std::pair(2, ""), std::pair(2, ",v=1")}) {
+      Outcome outcome = run(ranks, spec + shape, options);
+      ASSERT_EQ(outcome.statuses, std::vector<int>(ranks, 0))
+          << outcome.messages;
+      std::string series;
+      for (const json &line : parseLines(outcome.output))
+        series += line["loss"].dump() + " " + line["grad_norm"].dump() + "\n";
+      losses.push_back(series);
+      parameters.push_back(readFile(folder.getPath("saved")));
+    }
+    for (size_t i = 1; i < losses.size(); ++i) {
+      EXPECT_EQ(losses[i], losses[0]);
+      EXPECT_EQ(parameters[i], parameters[0]);
+    }
+  }
+}
+
+// The sender has one slot and the receiver is slow: a slot is not written
+// before it has been sent.
+TEST_F(RunTest, SlowReceiverSeesWhatWasSent) {
+  int64_t width = 100000;
+  prepare(8, 2, width);
+  // Each micro-batch its own numbers.
+  std::vector<float> x(8 * width);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = float(1 + i / width);
+  writeNpy(folder.getPath("x.npy"), {8, width}, x);
+  std::string spec = "microbatches=8,slots=1,width=" + std::to_string(width);
+  Outcome slow =
+      run(2, spec + ",slow=1",
+          "--eval --log jsonl --save-outputs " + folder.getPath("slow"));
+  ASSERT_EQ(slow.statuses, std::vector<int>(2, 0)) << slow.messages;
+  std::string expected = readFile(folder.getPath("x.npy"));
+  EXPECT_TRUE(readFile(folder.getPath("slow/prediction.npy")) == expected);
+  Outcome trained = run(2, spec + ",slow=1", "--lr 0.001 --log jsonl");
+  Outcome alone = run(1, spec, "--lr 0.001 --log jsonl");
+  EXPECT_EQ(parseLines(trained.output)[0]["loss"],
+            parseLines(alone.output)[0]["loss"]);
+}
+
+// Two layers give (10, 10) each; the norm is that of the sum (20, 20), and
+// both copies move alike.
+TEST_F(RunTest, TiedGradientsAreSummedAndCountedOnce) {
+  prepare(1, 0);
+  writeWeights(folder.getPath("weights"), {"shared"}, 2, 1.0f);
+  for (int ranks : {1, 2}) {
+    Outcome outcome =
+        run(ranks, "model=tied", "--steps 2 --lr 0.01 --log jsonl");
+    ASSERT_EQ(outcome.statuses, std::vector<int>(ranks, 0)) << outcome.messages;
+    for (const json &line : parseLines(outcome.output))
+      EXPECT_DOUBLE_EQ(line["grad_norm"], std::sqrt(800.0));
+    // 1 - 2 * 0.01 * 20
+    for (float value : readTensor(folder.getPath("saved"), "shared"))
+      EXPECT_FLOAT_EQ(value, 0.6f);
+  }
+}
+
+TEST_F(RunTest, ClippingScalesAllRanksAlike) {
+  prepare(1, 2);
+  Outcome outcome = run(2, "", "--lr 0.5 --clip-grad-norm 1");
+  ASSERT_EQ(outcome.statuses, std::vector<int>(2, 0)) << outcome.messages;
+  // The gradient (2, 2) becomes (1, 1) / sqrt(2).
+  EXPECT_NEAR(getSaved(0), 1 - 0.5 / std::sqrt(2.0), 1e-6);
+  EXPECT_EQ(getSaved(0), getSaved(1));
+}
+
+TEST_F(RunTest, LostRankIsNamedByAllOthers) {
+  prepare(2, 4);
+  for (int victim : {0, 2, 3}) {
+    Outcome outcome =
+        run(4, "layers=4,microbatches=2,die=" + std::to_string(victim),
+            "--steps 1000000");
+    EXPECT_LT(outcome.seconds, 20);
+    for (int rank = 0; rank < 4; ++rank) {
+      if (rank == victim)
+        continue;
+      EXPECT_EQ(outcome.statuses[rank], 10) << outcome.messages;
+      EXPECT_TRUE(contains(outcome.messages,
+                           "pprt: rank " + std::to_string(rank) +
+                               ": error: rank " + std::to_string(victim) +
+                               " was lost while this rank was "))
+          << outcome.messages;
+    }
+  }
+}
+
+TEST_F(RunTest, RankThatHangsEndsTheRun) {
+  prepare(2, 2);
+  Outcome outcome =
+      run(2, "layers=2,microbatches=2,hang=0", "--steps 5 --timeout 2");
+  EXPECT_LT(outcome.seconds, 20);
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 11)) << outcome.messages;
+  EXPECT_TRUE(contains(outcome.messages,
+                       "receiving 'a.0' from rank 0 (stage 1, micro-batch 0) "
+                       "in step 2"))
+      << outcome.messages;
+}
+
+TEST_F(RunTest, RanksOfTwoPlansDoNotStart) {
+  prepare(1, 2);
+  Outcome outcome = run(2, "other-plan=1", "");
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 14)) << outcome.messages;
+  EXPECT_TRUE(contains(outcome.messages,
+                       "rank 1 was built from another plan than rank 0"))
+      << outcome.messages;
+}
+
+TEST_F(RunTest, RanksInTheWrongPlaceDoNotStart) {
+  prepare(1, 2);
+  Outcome outcome = run(2, "shift=1", "");
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 14)) << outcome.messages;
+  EXPECT_TRUE(
+      contains(outcome.messages, "process 0 runs the executable of rank 1"))
+      << outcome.messages;
+}
+
+TEST_F(RunTest, TooFewProcessesDoNotStart) {
+  prepare(1, 2);
+  Outcome outcome =
+      launch(1, std::string(FAKE_RANK) + " ranks=2 --data x=none", folder);
+  EXPECT_EQ(outcome.statuses[0], 14) << outcome.messages;
+  EXPECT_TRUE(
+      contains(outcome.messages, "built for 2 ranks, but started with 1"))
+      << outcome.messages;
+}
+
+// Only rank 0 reads x; all must stop.
+TEST_F(RunTest, DataMissingOnOneRankStopsAll) {
+  prepare(2, 2);
+  writeNpy(folder.getPath("x.npy"), {1, 1}, {1});
+  Outcome outcome = run(2, "microbatches=2", "");
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 3)) << outcome.messages;
+  EXPECT_TRUE(contains(outcome.messages, "' has 1 samples, but '"))
+      << outcome.messages;
+}
+
+TEST_F(RunTest, MissingParameterIsNamed) {
+  prepare(1, 1);
+  Outcome outcome = run(2, "", "");
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 3)) << outcome.messages;
+  EXPECT_TRUE(contains(outcome.messages, "tensor 'w1' is missing"))
+      << outcome.messages;
+}
+
+TEST_F(RunTest, NumericFailureStopsAllRanks) {
+  prepare(1, 2);
+  writeNpy(folder.getPath("target.npy"), {1, 1}, {NAN});
+  Outcome outcome = run(2, "", "--fail-on-nan --steps 3 --log jsonl");
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 13)) << outcome.messages;
+  EXPECT_TRUE(contains(outcome.messages, "the loss is not finite in step 1"))
+      << outcome.messages;
+}
+
+TEST_F(RunTest, TraceHasTheActionsOfAllRanks) {
+  prepare(2, 2);
+  Outcome outcome = run(2, "microbatches=2",
+                        "--steps 2 --trace " + folder.getPath("trace.json"));
+  ASSERT_EQ(outcome.statuses, std::vector<int>(2, 0)) << outcome.messages;
+  json trace = json::parse(readFile(folder.getPath("trace.json")), nullptr,
+                           /*allow_exceptions=*/false);
+  ASSERT_TRUE(trace.is_object());
+  std::map<std::string, int> counts;
+  for (const json &event : trace["traceEvents"])
+    if (event["ph"] == "X")
+      ++counts[event["pid"].dump() + " " + event["name"].get<std::string>()];
+  for (const char *name :
+       {"0 F s0 mb0", "0 F s0 mb1", "1 F s1 mb1", "1 BW s1 mb0", "0 BW s0 mb1",
+        "0 SEND a.0 mb0", "1 RECV a.0 mb0", "0 update", "1 update"})
+    EXPECT_EQ(counts[name], 2) << name;
+}
+
+TEST_F(RunTest, ReportedMemoryIsTheArena) {
+  prepare(1, 2);
+  Outcome outcome = run(2, "", "--report " + folder.getPath("report.json"));
+  ASSERT_EQ(outcome.statuses, std::vector<int>(2, 0)) << outcome.messages;
+  json report = json::parse(readFile(folder.getPath("report.json")), nullptr,
+                            /*allow_exceptions=*/false);
+  ASSERT_EQ(report["ranks"].size(), 2u);
+  EXPECT_EQ(report["ranks"][1]["rank"], 1);
+  EXPECT_GT(report["ranks"][1]["arena_bytes"], 0);
+  EXPECT_EQ(report["ranks"][1]["parameter_bytes"], 4);
+  EXPECT_TRUE(contains(outcome.output, "memory, MiB")) << outcome.output;
+}
