@@ -11,6 +11,7 @@
 #include "pipewright/Dialect/PP/PP.h"
 #include "pipewright/Layers/Passes.h"
 #include "pipewright/Program/Passes.h"
+#include "pipewright/Schedule/Passes.h"
 #include "pipewright/Training/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -25,5 +26,6 @@ void pipewright::registerPasses() {
   registerCostPasses();
   registerLayersPasses();
   registerProgramPasses();
+  registerSchedulePasses();
   registerTrainingPasses();
 }

@@ -1,0 +1,85 @@
+//===- Passes.td - Passes of the phase Schedule ------------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_SCHEDULE_PASSES
+#define PIPEWRIGHT_SCHEDULE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def AttachSchedule : Pass<"pp-attach-schedule", "::mlir::ModuleOp"> {
+  let summary = "write each rank's program by a schedule";
+  let description = [{
+    Requires stages with their tasks and channels. Ensures a `pp.schedule` and,
+    for each rank, a `step` program (if there are backward tasks) and an `eval`
+    program that runs all micro-batches forward.
+
+    Each channel is received right before the first task that reads it and sent
+    right after the task that makes it, which blocking sends may deadlock:
+    `--pp-order-messages` puts that right. If a stage recomputes, R runs right
+    before its backward. A full backward of the schedule becomes B and W where a
+    stage has these instead of BW.
+
+    ```mlir
+    pp.schedule "1f1b" ranks 2 microbatches 2 chunks 1
+    pp.program step rank 1 {
+      pp.recv @h [0]
+      pp.run @s1.f [0]
+      pp.run @s1.bw [0]
+      pp.send @dh [0]
+      pp.recv @h [1]
+      pp.run @s1.f [1]
+      pp.run @s1.bw [1]
+      pp.send @dh [1]
+      pp.step
+    }
+    ```
+  }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"",
+           "name of a schedule, or a .csv file in PyTorch's format">,
+    Option<"microbatches", "microbatches", "int64_t", "1",
+           "micro-batches per step">,
+  ];
+}
+
+def CheckSchedule : Pass<"pp-check-schedule", "::mlir::ModuleOp"> {
+  let summary = "prove that the programs do all work once and in order";
+  let description = [{
+    Requires programs. Ensures that each task of each stage runs exactly once
+    per micro-batch (S1), on the rank that holds the stage (S2), after what it
+    needs (S3); that the ranks' orders, side by side, reach the end (S5); and
+    that weight gradients are added in the order of micro-batches (S7).
+  }];
+}
+
+def CheckComm : Pass<"pp-check-comm", "::mlir::ModuleOp"> {
+  let summary = "prove that the programs' messages meet and cannot deadlock";
+  let description = [{
+    Requires programs. Ensures that channels are sent and received on the ranks
+    that hold their stages (S2), sent after they are made and received before
+    they are read (S3); that each receive has its send, and each pair of ranks
+    sends and receives in one order (S4); and that the ranks reach the end with
+    sends that block (S5). One run of the process network decides this for all
+    interleavings; a cycle is shown rank by rank.
+  }];
+  let options = [
+    Option<"credits", "credits", "int64_t", "0",
+           "messages of a pair of ranks that may be under way before a send "
+           "blocks; 0: a send waits for its receive">,
+  ];
+}
+
+def CheckGradients : Pass<"pp-check-gradients", "::mlir::ModuleOp"> {
+  let summary = "prove that updates see every gradient";
+  let description = [{
+    Requires step programs. Ensures that each trainable parameter has one
+    `pp.update`; that each layer it lists has one task that adds to that
+    gradient, and no other task does; that this task runs for every micro-batch;
+    and that each program has one `pp.step`, its last action (S7).
+  }];
+}
+
+#endif // PIPEWRIGHT_SCHEDULE_PASSES

@@ -1,0 +1,37 @@
+//===- ProgramSchedule.h - Rank programs as a plain schedule ----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_SCHEDULE_PROGRAMSCHEDULE_H
+#define PIPEWRIGHT_SCHEDULE_PROGRAMSCHEDULE_H
+
+#include "pipewright/Schedule/StageGraph.h"
+#include "pipewright/Schedule/TaskGraph.h"
+
+namespace pipewright {
+
+/// What the ranks' programs run, without their transfers.
+struct ProgramSchedule {
+  Schedule schedule;
+  /// Per rank, its program and the op of each action.
+  std::vector<pp::ProgramOp> programs;
+  std::vector<std::vector<mlir::Operation *>> ops;
+};
+
+/// The schedule that the programs of \p kind follow; \p module must have a
+/// `pp.schedule` and one such program per rank, or an error is emitted.
+mlir::FailureOr<ProgramSchedule> readPrograms(mlir::ModuleOp module,
+                                              const StageGraph &graph,
+                                              pp::ProgramKind kind);
+
+/// The tasks of \p programs with the times of \p costs, joined by the module's
+/// channels: value c * micro-batches + k is channel c for micro-batch k. With
+/// it, placeMessages orders the programs' sends and receives.
+TaskGraph buildTaskGraph(const ProgramSchedule &programs,
+                         const StageGraph &graph, const CostModel &costs);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_SCHEDULE_PROGRAMSCHEDULE_H

@@ -1,0 +1,171 @@
+//===- StageGraph.cpp - The stages of a module and what joins them
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/StageGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace pipewright;
+
+static constexpr double picosecondsPerMicrosecond = 1e6;
+
+ActionKind pipewright::getActionKind(pp::Role role) {
+  switch (role) {
+  case pp::Role::F:
+    return ActionKind::F;
+  case pp::Role::B:
+    return ActionKind::B;
+  case pp::Role::W:
+    return ActionKind::W;
+  case pp::Role::BW:
+    return ActionKind::BW;
+  case pp::Role::R:
+    return ActionKind::R;
+  }
+  llvm_unreachable("all roles are handled");
+}
+
+FailureOr<StageGraph> StageGraph::get(ModuleOp module) {
+  StageGraph graph;
+  if (failed(graph.addStages(module)) || failed(graph.addTasks(module)))
+    return failure();
+  for (pp::ChannelOp channel : module.getOps<pp::ChannelOp>()) {
+    graph.channelNumbers[channel.getSymName()] = graph.channels.size();
+    graph.channels.push_back(channel);
+  }
+  return graph;
+}
+
+LogicalResult StageGraph::addStages(ModuleOp module) {
+  stages.assign(module.getOps<pp::StageOp>().begin(),
+                module.getOps<pp::StageOp>().end());
+  if (stages.empty())
+    return module.emitError("the module has no stages");
+  llvm::sort(stages, [](pp::StageOp lhs, pp::StageOp rhs) {
+    return lhs.getIndex() < rhs.getIndex();
+  });
+  std::vector<int64_t> stagesOfRank;
+  for (auto [number, stage] : llvm::enumerate(stages)) {
+    if (stage.getIndex() != number)
+      return stage.emitOpError("has index ")
+             << stage.getIndex() << " where " << number
+             << " is expected; stages are numbered from 0 without gaps";
+    stageNumbers[stage.getSymName()] = number;
+    ranks = std::max<int64_t>(ranks, stage.getRank() + 1);
+    stagesOfRank.resize(ranks);
+    chunks = std::max(chunks, ++stagesOfRank[stage.getRank()]);
+  }
+  return success();
+}
+
+LogicalResult StageGraph::addTasks(ModuleOp module) {
+  tasks.assign(stages.size(), SmallVector<pp::TaskOp, 5>(5));
+  for (pp::TaskOp task : module.getOps<pp::TaskOp>()) {
+    taskNames[task.getSymName()] = task;
+    int64_t stage = getStageNumber(task.getStage());
+    pp::TaskOp &known = tasks[stage][static_cast<size_t>(task.getRole())];
+    if (known) {
+      InFlightDiagnostic diag = task.emitOpError("is a second task of role ")
+                                << pp::stringifyRole(task.getRole())
+                                << " for stage '" << task.getStage() << "'";
+      diag.attachNote(known.getLoc()) << "the first one is here";
+      return diag;
+    }
+    known = task;
+  }
+  return success();
+}
+
+int64_t StageGraph::getRank(int64_t stage) const {
+  return pp::StageOp(stages[stage]).getRank();
+}
+
+std::vector<int64_t> StageGraph::getPlacement() const {
+  std::vector<int64_t> placement;
+  for (int64_t stage = 0; stage < getStages(); ++stage)
+    placement.push_back(getRank(stage));
+  return placement;
+}
+
+pp::TaskOp StageGraph::getTask(int64_t stage, pp::Role role) const {
+  return tasks[stage][static_cast<size_t>(role)];
+}
+
+pp::TaskOp StageGraph::getTask(StringRef name) const {
+  return taskNames.lookup(name);
+}
+
+bool StageGraph::hasBackward() const {
+  return llvm::any_of(tasks, [](ArrayRef<pp::TaskOp> roles) {
+    return llvm::any_of(roles, [](pp::TaskOp task) {
+      return task && task.getRole() != pp::Role::F &&
+             task.getRole() != pp::Role::R;
+    });
+  });
+}
+
+std::vector<std::vector<ActionKind>> StageGraph::getRoles() const {
+  std::vector<std::vector<ActionKind>> roles;
+  for (ArrayRef<pp::TaskOp> ofStage : tasks) {
+    std::vector<ActionKind> &kinds = roles.emplace_back();
+    for (pp::TaskOp task : ofStage)
+      if (task)
+        kinds.push_back(getActionKind(task.getRole()));
+  }
+  return roles;
+}
+
+CostModel StageGraph::getCosts() const {
+  CostModel costs;
+  for (pp::StageOp stage : stages) {
+    StageCost cost;
+    if (std::optional<pp::CostAttr> known = stage.getCost()) {
+      cost.f = known->getPicosecondsF() / picosecondsPerMicrosecond;
+      cost.b = known->getPicosecondsB() / picosecondsPerMicrosecond;
+      cost.w = known->getPicosecondsW() / picosecondsPerMicrosecond;
+    }
+    costs.stages.push_back(cost);
+  }
+  return costs;
+}
+
+int64_t StageGraph::getStageNumber(StringRef name) const {
+  return stageNumbers.lookup(name);
+}
+
+int64_t StageGraph::getChannelNumber(StringRef name) const {
+  return channelNumbers.lookup(name);
+}
+
+int64_t StageGraph::getSourceRank(int64_t channel) const {
+  return getRank(getStageNumber(pp::ChannelOp(channels[channel]).getSource()));
+}
+
+int64_t StageGraph::getTargetRank(int64_t channel) const {
+  return getRank(getStageNumber(pp::ChannelOp(channels[channel]).getTarget()));
+}
+
+SmallVector<int64_t> StageGraph::getChannels(ArrayAttr bindings) const {
+  SmallVector<int64_t> numbers;
+  for (pp::BindingAttr binding : bindings.getAsRange<pp::BindingAttr>())
+    if (binding.getKind() == pp::BindingKind::Channel)
+      numbers.push_back(getChannelNumber(binding.getName()));
+  // One order everywhere, so that both ends of a boundary agree.
+  llvm::sort(numbers);
+  numbers.erase(llvm::unique(numbers), numbers.end());
+  return numbers;
+}
+
+SmallVector<int64_t> StageGraph::getReads(pp::TaskOp task) const {
+  return getChannels(task.getArgumentBindings());
+}
+
+SmallVector<int64_t> StageGraph::getWrites(pp::TaskOp task) const {
+  return getChannels(task.getResultBindings());
+}
