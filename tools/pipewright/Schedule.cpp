@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Commands.h"
+#include "Subcommands.h"
 
 #include "pipewright/Schedule/Checker.h"
 #include "pipewright/Schedule/Communication.h"
@@ -12,6 +12,7 @@
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -24,18 +25,14 @@ using namespace pipewright;
 // Options
 //===----------------------------------------------------------------------===//
 
-cl::SubCommand &pipewright::getScheduleCommand() {
-  static cl::SubCommand command("schedule",
-                                "Explore schedules without a model");
-  return command;
-}
+static cl::SubCommand command("schedule", "Explore schedules without a model");
+static cl::OptionCategory category("Options");
 
 namespace {
 enum class Format { Table, Json, Csv, Svg, Trace };
 } // namespace
 
-#define PIPEWRIGHT_OPTION                                                      \
-  cl::sub(getScheduleCommand()), cl::cat(getCommandOptions())
+#define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
 
 static cl::opt<std::string>
     scheduleName("schedule", cl::value_desc("NAME|FILE"), PIPEWRIGHT_OPTION,
@@ -81,12 +78,19 @@ static cl::opt<std::string> outputFile("o", cl::value_desc("FILE"),
                                        cl::init("-"), PIPEWRIGHT_OPTION,
                                        cl::desc("Write to FILE"));
 
-std::string pipewright::getScheduleHelp() {
+static std::string getMoreHelp() {
   std::string text = "\nSCHEDULES:\n\n";
   for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries())
     text += formatv("  {0,-18} {1}\n", info.name, info.summary);
   return text + "\nEXAMPLE:\n\n  pipewright schedule --schedule 1f1b --ranks 4 "
                 "--microbatches 8\n";
+}
+
+enum ExitCode : int { done = 0, refused = 1, wrongCommandLine = 2 };
+
+static int fail(const Twine &message, ExitCode code = refused) {
+  errs() << "pipewright: error: " << message << '\n';
+  return code;
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,7 +244,7 @@ static int explore(Schedule schedule, const ShareCost &cost) {
   return error ? fail(toString(std::move(error))) : done;
 }
 
-int pipewright::runSchedule() {
+static int runParsed() {
   bool fromFile = isFile(scheduleName);
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            &scheduleName, &ranks, &microbatches})
@@ -261,4 +265,17 @@ int pipewright::runSchedule() {
   if (!schedule)
     return fail(toString(schedule.takeError()));
   return explore(std::move(*schedule), cost);
+}
+
+int pipewright::runSchedule(int argc, char **argv) {
+  // LLVM's library brings options of its own, which are not for users.
+  cl::HideUnrelatedOptions(category, command);
+  std::string moreHelp = getMoreHelp();
+  cl::extrahelp help(moreHelp);
+  std::vector<const char *> arguments = {"pipewright"};
+  arguments.insert(arguments.end(), argv, argv + argc);
+  if (!cl::ParseCommandLineOptions(arguments.size(), arguments.data(), "",
+                                   &errs()))
+    return wrongCommandLine;
+  return runParsed();
 }

@@ -4,62 +4,55 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Commands.h"
+#include "Subcommands.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/CommandLine.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace pipewright;
 
 namespace {
-struct Command {
-  StringRef name;
-  cl::SubCommand &(*getSubCommand)();
-  int (*run)();
-  /// What `--help` says after the options.
-  std::string (*getMoreHelp)();
+struct Subcommand {
+  StringLiteral name;
+  StringLiteral summary;
+  int (*run)(int argc, char **argv);
 };
 } // namespace
 
-static constexpr Command commands[] = {
-    {"schedule", getScheduleCommand, runSchedule, getScheduleHelp},
+static constexpr Subcommand subcommands[] = {
+    {"schedule", "explore schedules without a model", runSchedule},
 };
 
-static const Command *findCommand(int argc, char **argv) {
-  if (argc < 2)
-    return nullptr;
-  const auto *found = find_if(commands, [&](const Command &command) {
-    return command.name == argv[1];
-  });
-  return found == std::end(commands) ? nullptr : found;
-}
-
-/// LLVM's libraries bring options of their own, which are not for users.
-static void hideForeignOptions() {
-  cl::HideUnrelatedOptions(getCommandOptions());
-  for (const Command &command : commands)
-    cl::HideUnrelatedOptions(getCommandOptions(), command.getSubCommand());
-}
-
-static void printVersion(raw_ostream &os) {
-  os << "pipewright " << PIPEWRIGHT_VERSION << '\n';
+static void printHelp(raw_ostream &os) {
+  os << "OVERVIEW: compiles ONNX models for pipeline-parallel training\n\n"
+        "USAGE: pipewright SUBCOMMAND [options]\n\nSUBCOMMANDS:\n\n";
+  for (const Subcommand &subcommand : subcommands)
+    os << format("  %-12s %s\n", subcommand.name.data(),
+                 subcommand.summary.data());
+  os << "\n'pipewright SUBCOMMAND --help' tells more; --version prints the "
+        "version\n";
 }
 
 int main(int argc, char **argv) {
-  hideForeignOptions();
-  cl::SetVersionPrinter(printVersion);
-  const Command *command = findCommand(argc, argv);
-  std::string moreHelp = command ? command->getMoreHelp() : "";
-  cl::extrahelp help(moreHelp);
-  if (!cl::ParseCommandLineOptions(
-          argc, argv, "Compiles ONNX models for pipeline-parallel training\n",
-          &errs()))
-    return wrongCommandLine;
-  if (command)
-    return command->run();
-  errs() << "pipewright: error: expected a subcommand; see 'pipewright "
-            "--help'\n";
-  return wrongCommandLine;
+  StringRef name = argc > 1 ? argv[1] : "";
+  if (name == "--help" || name == "-h") {
+    printHelp(outs());
+    return 0;
+  }
+  if (name == "--version") {
+    outs() << "pipewright " << PIPEWRIGHT_VERSION << '\n';
+    return 0;
+  }
+  for (const Subcommand &subcommand : subcommands)
+    if (subcommand.name == name)
+      return subcommand.run(argc - 1, argv + 1);
+  errs() << "pipewright: error: ";
+  if (name.empty())
+    errs() << "expected a subcommand";
+  else
+    errs() << "unknown subcommand '" << name << "'";
+  errs() << "; see 'pipewright --help'\n";
+  return 2;
 }

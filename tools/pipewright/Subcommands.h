@@ -1,0 +1,18 @@
+//===- Subcommands.h - One function per subcommand -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_TOOLS_SUBCOMMANDS_H
+#define PIPEWRIGHT_TOOLS_SUBCOMMANDS_H
+
+namespace pipewright {
+
+/// Each takes the arguments from its own name on and returns the exit status:
+/// 0 done, 1 refused, 2 wrong command line.
+int runSchedule(int argc, char **argv);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_TOOLS_SUBCOMMANDS_H
