@@ -9,6 +9,32 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OrderMessages : Pass<"pp-order-messages", "::mlir::ModuleOp"> {
+  let summary = "send and receive in one order on all ranks";
+  let description = [{
+    Requires programs that pass `--pp-check-schedule`; their sends and receives
+    may be in any order, or absent. Ensures that they pass `--pp-check-comm`:
+    all messages are ordered once, by the end of the tasks that make them in a
+    dry run with the stages' costs, and every rank issues its sends and receives
+    in that order, each as late as that allows. Loops are written out. `eval`
+    programs, which run one micro-batch after the other, are left as they are.
+
+    ```mlir
+    pp.run @s1.bw [0]
+    pp.send @dh [0]
+    pp.recv @h [1]
+    pp.run @s1.f [1]
+    ```
+    becomes, where the previous rank made `@h [1]` before it takes `@dh [0]`,
+    ```mlir
+    pp.run @s1.bw [0]
+    pp.recv @h [1]
+    pp.send @dh [0]
+    pp.run @s1.f [1]
+    ```
+  }];
+}
+
 def RollPrograms : Pass<"pp-roll", "::mlir::ModuleOp"> {
   let summary = "turn repeated actions of a program into loops";
   let description = [{
