@@ -9,6 +9,7 @@
 #include "pipewright/Cost/Passes.h"
 #include "pipewright/Dialect/NN/NN.h"
 #include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Import/Passes.h"
 #include "pipewright/Layers/Passes.h"
 #include "pipewright/Program/Passes.h"
 #include "pipewright/Schedule/Passes.h"
@@ -24,6 +25,7 @@ void pipewright::registerDialects(mlir::DialectRegistry &registry) {
 void pipewright::registerPasses() {
   mlir::registerTransformsPasses();
   registerCostPasses();
+  registerImportPasses();
   registerLayersPasses();
   registerProgramPasses();
   registerSchedulePasses();
