@@ -6,11 +6,10 @@
 
 #include "pipewright/Schedule/Formats.h"
 #include "pipewright/Schedule/Passes.h"
+#include "pipewright/Schedule/ProgramSchedule.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
-#include "pipewright/Schedule/StageGraph.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace pipewright {
@@ -22,28 +21,6 @@ using namespace mlir;
 using namespace pipewright;
 
 namespace {
-/// Writes the program of one rank, action by action.
-class ProgramWriter {
-public:
-  ProgramWriter(const StageGraph &graph, pp::ProgramOp program)
-      : graph(graph), program(program),
-        builder(OpBuilder::atBlockEnd(&program.getBody().front())) {}
-
-  LogicalResult write(const Action &action);
-  void writeStep() { pp::StepOp::create(builder, program.getLoc()); }
-
-private:
-  LogicalResult writeBackward(const Action &action);
-  /// Runs the stage's task for \p role, if it has one.
-  void run(const Action &action, pp::Role role);
-
-  const StageGraph &graph;
-  pp::ProgramOp program;
-  OpBuilder builder;
-  /// Channel and micro-batch of what the rank has received.
-  llvm::DenseSet<std::pair<int64_t, int64_t>> received;
-};
-
 struct AttachSchedule
     : public pipewright::impl::AttachScheduleBase<AttachSchedule> {
   using AttachScheduleBase::AttachScheduleBase;
@@ -55,92 +32,8 @@ private:
   llvm::Expected<Schedule> readFile();
   LogicalResult checkPlacement(const StageGraph &graph,
                                const Schedule &schedule);
-  LogicalResult writePrograms(const StageGraph &graph, const Schedule &schedule,
-                              pp::ProgramKind kind);
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Programs
-//===----------------------------------------------------------------------===//
-
-LogicalResult ProgramWriter::write(const Action &action) {
-  switch (action.kind) {
-  case ActionKind::F:
-    run(action, pp::Role::F);
-    return success();
-  case ActionKind::B:
-  case ActionKind::BW:
-  case ActionKind::W:
-    return writeBackward(action);
-  case ActionKind::FB:
-    return failure(failed(write(action.parts[0])) ||
-                   failed(write(action.parts[1])));
-  default:
-    // Transfers follow from the tasks' channels, R from the stage's tasks.
-    return success();
-  }
-}
-
-LogicalResult ProgramWriter::writeBackward(const Action &action) {
-  bool hasFull = bool(graph.getTask(action.stage, pp::Role::BW));
-  bool isFull = action.kind == ActionKind::BW;
-  if (hasFull && !isFull)
-    return graph.getTask(action.stage, pp::Role::BW)
-        .emitOpError("is a full backward where the schedule has B and W "
-                     "apart; split the backward of the stages");
-  // What F did not keep is needed by the first backward task.
-  bool isFirst =
-      action.kind != ActionKind::W || !graph.getTask(action.stage, pp::Role::B);
-  if (isFirst)
-    run(action, pp::Role::R);
-  run(action, pp::Role::BW);
-  if (action.kind != ActionKind::W)
-    run(action, pp::Role::B);
-  if (action.kind != ActionKind::B)
-    run(action, pp::Role::W);
-  return success();
-}
-
-void ProgramWriter::run(const Action &action, pp::Role role) {
-  pp::TaskOp task = graph.getTask(action.stage, role);
-  if (!task)
-    return;
-  Location loc = task.getLoc();
-  auto name = [&](int64_t channel) {
-    return pp::ChannelOp(graph.getChannels()[channel]).getSymName();
-  };
-  for (int64_t channel : graph.getReads(task))
-    if (graph.crossesRanks(channel) &&
-        received.insert({channel, action.microbatch}).second)
-      pp::RecvOp::create(builder, loc, name(channel), action.microbatch);
-  pp::RunOp::create(builder, loc, task.getSymName(), action.microbatch);
-  for (int64_t channel : graph.getWrites(task))
-    if (graph.crossesRanks(channel))
-      pp::SendOp::create(builder, loc, name(channel), action.microbatch);
-}
-
-LogicalResult AttachSchedule::writePrograms(const StageGraph &graph,
-                                            const Schedule &schedule,
-                                            pp::ProgramKind kind) {
-  ModuleOp module = getOperation();
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
-    auto program = pp::ProgramOp::create(builder, module.getLoc(), kind, rank);
-    program.getBody().emplaceBlock();
-    ProgramWriter writer(graph, program);
-    for (const Action &action : schedule.getActions(rank))
-      if (failed(writer.write(action)))
-        return failure();
-    if (kind == pp::ProgramKind::Step)
-      writer.writeStep();
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// The schedule
-//===----------------------------------------------------------------------===//
 
 llvm::Expected<Schedule> AttachSchedule::readFile() {
   auto buffer = llvm::MemoryBuffer::getFile(schedule);
@@ -215,9 +108,9 @@ void AttachSchedule::runOnOperation() {
   pp::ScheduleOp::create(builder, module.getLoc(), policy, shape.ranks,
                          shape.microbatches, shape.chunks);
   if (succeeded(step) &&
-      failed(writePrograms(*graph, *step, pp::ProgramKind::Step)))
+      failed(writePrograms(module, *graph, *step, pp::ProgramKind::Step)))
     return signalPassFailure();
-  if (failed(writePrograms(*graph, eval, pp::ProgramKind::Eval)))
+  if (failed(writePrograms(module, *graph, eval, pp::ProgramKind::Eval)))
     return signalPassFailure();
   pp::setPhase(module, pp::Phase::Schedule);
 }

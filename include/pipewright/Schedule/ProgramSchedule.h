@@ -10,6 +10,8 @@
 #include "pipewright/Schedule/StageGraph.h"
 #include "pipewright/Schedule/TaskGraph.h"
 
+#include "mlir/IR/OwningOpRef.h"
+
 namespace pipewright {
 
 /// What the ranks' programs run, without their transfers.
@@ -31,6 +33,21 @@ mlir::FailureOr<ProgramSchedule> readPrograms(mlir::ModuleOp module,
 /// it, placeMessages orders the programs' sends and receives.
 TaskGraph buildTaskGraph(const ProgramSchedule &programs,
                          const StageGraph &graph, const CostModel &costs);
+
+/// Adds to \p module one program of \p kind per rank, which runs the tasks of
+/// \p graph by \p schedule: each channel is received right before the first
+/// task that reads it and sent right after the one that makes it. Emits an
+/// error and fails if the schedule asks for tasks that the stages do not have.
+mlir::LogicalResult writePrograms(mlir::ModuleOp module,
+                                  const StageGraph &graph,
+                                  const Schedule &schedule,
+                                  pp::ProgramKind kind);
+
+/// A module that runs \p schedule, which has one direction, on stages without
+/// a model: each passes one number on. With it a schedule can be read, checked
+/// and rolled as programs are.
+mlir::OwningOpRef<mlir::ModuleOp>
+buildSkeletonModule(const Schedule &schedule, mlir::MLIRContext *context);
 
 } // namespace pipewright
 
