@@ -6,10 +6,14 @@
 
 #include "Subcommands.h"
 
+#include "pipewright/Program/Passes.h"
 #include "pipewright/Schedule/Checker.h"
 #include "pipewright/Schedule/Communication.h"
 #include "pipewright/Schedule/Formats.h"
+#include "pipewright/Schedule/ProgramSchedule.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
+
+#include "mlir/Pass/PassManager.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -29,7 +33,7 @@ static cl::SubCommand command("schedule", "Explore schedules without a model");
 static cl::OptionCategory category("Options");
 
 namespace {
-enum class Format { Table, Json, Csv, Svg, Trace };
+enum class Format { Table, Json, Csv, Svg, Trace, Mlir };
 } // namespace
 
 #define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
@@ -71,7 +75,9 @@ static cl::opt<Format> outputFormat(
                clEnumValN(Format::Json, "json", "actions and metrics"),
                clEnumValN(Format::Csv, "csv", "PyTorch's pipelining format"),
                clEnumValN(Format::Svg, "svg", "a picture of the timeline"),
-               clEnumValN(Format::Trace, "trace", "Chrome's trace format")));
+               clEnumValN(Format::Trace, "trace", "Chrome's trace format"),
+               clEnumValN(Format::Mlir, "mlir",
+                          "rank programs on stages without a model")));
 static cl::opt<bool> jsonFlag("json", PIPEWRIGHT_OPTION,
                               cl::desc("The same as --format json"));
 static cl::opt<std::string> outputFile("o", cl::value_desc("FILE"),
@@ -198,6 +204,20 @@ static Expected<Schedule> readSchedule(StringRef path) {
   return std::move(*schedule);
 }
 
+/// Programs with their messages in an order that cannot deadlock.
+static Error writeMlir(const Schedule &schedule, raw_ostream &os) {
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      buildSkeletonModule(schedule, &context);
+  mlir::PassManager passes(&context);
+  passes.addPass(createOrderMessages());
+  if (!module || mlir::failed(passes.run(*module)))
+    return createStringError("schedule '" + schedule.getName() +
+                             "' cannot be written as programs");
+  module->print(os);
+  return Error::success();
+}
+
 static Error writeSchedule(const Schedule &schedule, const CostModel &costs,
                            raw_ostream &os) {
   Timeline timeline = simulate(schedule, costs);
@@ -216,6 +236,8 @@ static Error writeSchedule(const Schedule &schedule, const CostModel &costs,
   case Format::Trace:
     writeTrace(schedule, timeline, os);
     return Error::success();
+  case Format::Mlir:
+    return writeMlir(schedule, os);
   }
   llvm_unreachable("all formats are handled");
 }
