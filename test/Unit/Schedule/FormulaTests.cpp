@@ -67,14 +67,40 @@ TEST(Formula, OneFOneBBubble) {
   });
 }
 
+/// Holds as long as a message and its answer take no longer than a micro-batch.
+TEST(Formula, EagerOneFOneBBubble) {
+  forEachPoint([](const Point &point) {
+    double expected = (point.p - 1) * (point.f + point.bw() + 2 * point.l);
+    EXPECT_NEAR(point.bubble("eager-1f1b"), expected, 1e-9)
+        << point.p << " ranks, " << point.m << " micro-batches";
+  });
+}
+
+TEST(Formula, ZBH1Bubble) {
+  forEachPoint([](const Point &point) {
+    if (point.m < point.p || point.l != 0)
+      return;
+    double f = point.f, b = point.b, w = point.w;
+    double expected = (point.p - 1) * std::max({f + b - w, b, f});
+    EXPECT_NEAR(point.bubble("zb-h1"), expected, 1e-9)
+        << point.p << " ranks, " << point.m << " micro-batches";
+  });
+}
+
 TEST(Formula, PeakActivations) {
   forEachPoint([](const Point &point) {
     std::vector<double> gpipe =
         getPeakActivations(build("gpipe", point.p, point.m));
     std::vector<double> oneFOneB =
         getPeakActivations(build("1f1b", point.p, point.m));
+    std::vector<double> eager =
+        getPeakActivations(build("eager-1f1b", point.p, point.m));
+    std::vector<double> zbh1 =
+        getPeakActivations(build("zb-h1", point.p, point.m));
     for (int64_t rank = 0; rank < point.p; ++rank) {
       EXPECT_EQ(gpipe[rank], point.m);
+      EXPECT_EQ(eager[rank], std::min(point.m, 2 * (point.p - rank) - 1));
+      EXPECT_EQ(zbh1[rank], std::min(point.m, point.p));
       EXPECT_EQ(oneFOneB[rank], std::min(point.m, point.p - rank));
     }
   });
@@ -99,18 +125,21 @@ TEST(Formula, GPipeWithUnequalStages) {
   }
 }
 
-/// F=B=W=1, p=8, m=32: both need 117, and hold 32 and 8 micro-batches.
+/// F=B=W=1, p=8, m=32: makespan and the most micro-batches a rank holds.
 TEST(Published, EightRanksThirtyTwoMicrobatches) {
-  for (auto [name, peak] : {std::pair("gpipe", 32.), std::pair("1f1b", 8.)}) {
+  for (auto [name, makespan, peak] :
+       {std::tuple("gpipe", 117., 32.), std::tuple("1f1b", 117., 8.),
+        std::tuple("eager-1f1b", 117., 15.), std::tuple("zb-h1", 103., 8.)}) {
     Schedule schedule = build(name, 8, 32);
     Metrics metrics = measure(
         schedule, simulate(schedule, makeUniformCosts(schedule, {1, 1, 1})));
-    EXPECT_DOUBLE_EQ(metrics.makespan, 117);
-    EXPECT_NEAR(metrics.bubbleRatio, 21. / 117, 1e-12);
-    EXPECT_EQ(metrics.idle, std::vector<double>(8, 21));
+    EXPECT_DOUBLE_EQ(metrics.makespan, makespan) << name;
+    EXPECT_NEAR(metrics.bubbleRatio, 1 - 96 / makespan, 1e-12) << name;
+    EXPECT_EQ(metrics.idle, std::vector<double>(8, makespan - 96)) << name;
     EXPECT_EQ(*std::max_element(metrics.peakActivations.begin(),
                                 metrics.peakActivations.end()),
-              peak);
+              peak)
+        << name;
   }
 }
 
@@ -125,29 +154,41 @@ TEST(Published, SmallShapes) {
     }
 }
 
-/// The zero-bubble paper's 1F1B column: the share of the longest span of any
-/// rank in which it is idle.
-TEST(Published, OneFOneBSpanRates) {
+/// The share of the longest span of any rank in which it is idle.
+static double getSpanRate(StringRef name, const Point &point) {
+  Schedule schedule = build(name, point.p, point.m);
+  StageCost share = {point.f, point.b, point.w};
+  Timeline timeline =
+      simulate(schedule, makeUniformCosts(schedule, share, point.l));
+  double longest = 0;
+  for (const std::vector<Timeline::Entry> &entries : timeline.ranks)
+    longest = std::max(longest, entries.back().end - entries.front().start);
+  return 1 - point.m * (point.f + point.bw()) / longest;
+}
+
+/// The zero-bubble paper's columns 1F1B and ZB-H1, with its measured times.
+TEST(Published, SpanRates) {
   struct Row {
-    int64_t p, m;
-    double f, b, w, l, rate;
+    Point point;
+    double oneFOneB, zbh1;
   };
-  for (const Row &row : {Row{8, 24, 18.522, 18.086, 9.337, .601, .2431},
-                         Row{8, 32, 18.513, 18.086, 9.331, .626, .1985},
-                         Row{8, 64, 18.546, 18.097, 9.321, .762, .1240},
-                         Row{8, 24, 29.718, 29.444, 19.927, .527, .2347},
-                         Row{16, 48, 11.347, 11.248, 8.132, .377, .2552},
-                         Row{16, 128, 11.325, 11.308, 8.109, .378, .1251},
-                         Row{32, 96, 10.419, 10.207, 7.715, .408, .2646},
-                         Row{32, 256, 10.402, 10.248, 7.698, .460, .1352}}) {
-    Schedule schedule = build("1f1b", row.p, row.m);
-    Timeline timeline = simulate(
-        schedule, makeUniformCosts(schedule, {row.f, row.b, row.w}, row.l));
-    double longest = 0;
-    for (const std::vector<Timeline::Entry> &entries : timeline.ranks)
-      longest = std::max(longest, entries.back().end - entries.front().start);
-    double rate = 1 - row.m * (row.f + row.b + row.w) / longest;
-    EXPECT_NEAR(rate, row.rate, 6e-5) << row.p << ' ' << row.m;
+  for (const Row &row :
+       {Row{{8, 24, 18.522, 18.086, 9.337, .601}, .2431, .1585},
+        Row{{8, 32, 18.513, 18.086, 9.331, .626}, .1985, .1242},
+        Row{{8, 64, 18.546, 18.097, 9.321, .762}, .1240, .0674},
+        Row{{8, 24, 29.718, 29.444, 19.927, .527}, .2347, .1323},
+        Row{{8, 32, 29.802, 29.428, 19.530, .577}, .1898, .1045},
+        Row{{8, 64, 29.935, 29.621, 19.388, .535}, .1091, .0554},
+        Row{{16, 48, 11.347, 11.248, 8.132, .377}, .2552, .1397},
+        Row{{16, 64, 11.307, 11.254, 8.101, .379}, .2082, .1088},
+        Row{{16, 128, 11.325, 11.308, 8.109, .378}, .1251, .0576},
+        Row{{32, 96, 10.419, 10.207, 7.715, .408}, .2646, .1421},
+        Row{{32, 128, 10.408, 10.204, 7.703, .408}, .2168, .1106},
+        Row{{32, 256, 10.402, 10.248, 7.698, .460}, .1352, .0594}}) {
+    EXPECT_NEAR(getSpanRate("1f1b", row.point), row.oneFOneB, 6e-5)
+        << row.point.p << ' ' << row.point.m;
+    EXPECT_NEAR(getSpanRate("zb-h1", row.point), row.zbh1, 6e-5)
+        << row.point.p << ' ' << row.point.m;
   }
 }
 
