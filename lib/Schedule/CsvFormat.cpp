@@ -211,6 +211,11 @@ Expected<Schedule> pipewright::parseScheduleCsv(StringRef text) {
       return createStringError("stage " + Twine(stage) +
                                " has no action; stages go up to " +
                                Twine(stages - 1));
+  if (!isTractable(stages, table.microbatches))
+    return createStringError("the file has " + Twine(stages) + " stages and " +
+                             Twine(table.microbatches) +
+                             " micro-batches; their product may be " +
+                             Twine(maxWork) + " at most");
   ScheduleShape shape = {ranks, table.microbatches,
                          std::max<int64_t>(1, (stages + ranks - 1) / ranks)};
   Schedule schedule(shape, {table.rankOfStage});

@@ -143,12 +143,14 @@ static bool parsePair(const json::Object &object, Action &action,
 static bool parseGroup(const json::Object &object, Action &action,
                        json::Path path) {
   const json::Array *parts = object.getArray("ops");
+  // A path refers to the one it was made from, which must stay alive.
+  json::Path partsPath = path.field("ops");
   if (!parts || parts->empty()) {
-    path.field("ops").report("expected transfers");
+    partsPath.report("expected transfers");
     return false;
   }
   for (auto [index, part] : enumerate(*parts)) {
-    json::Path partPath = path.field("ops").index(index);
+    json::Path partPath = partsPath.index(index);
     if (!parseAction(part, action.parts.emplace_back(), partPath))
       return false;
     if (!action.parts.back().isTransfer()) {
@@ -200,6 +202,11 @@ static bool checkHeader(const Header &header, json::Path path) {
   }
   if (header.placement.empty() || header.placement.front().empty()) {
     path.field("placement").report("expected a list of ranks");
+    return false;
+  }
+  int64_t stages = header.placement.size() * header.placement.front().size();
+  if (!isTractable(stages, shape.microbatches) || shape.ranks > maxWork) {
+    path.report("expected a schedule of a size that fits into memory");
     return false;
   }
   for (const std::vector<int64_t> &ranks : header.placement) {

@@ -58,6 +58,13 @@ Expected<Schedule> pipewright::buildSchedule(StringRef name,
     if (count < 1)
       return createStringError("schedule '" + name + "' needs at least 1 of " +
                                what + ", not " + Twine(count));
+  if (!isTractable(shape.ranks, shape.chunks) ||
+      !isTractable(shape.ranks * shape.chunks, shape.microbatches))
+    return createStringError(
+        "schedule '" + name + "' of " + Twine(shape.ranks) + " ranks, " +
+        Twine(shape.chunks) + " chunks and " + Twine(shape.microbatches) +
+        " micro-batches is too large; their product may be " + Twine(maxWork) +
+        " at most");
   Expected<Schedule> schedule = info->build(shape);
   if (schedule)
     schedule->setName(info->name);

@@ -94,6 +94,16 @@ struct ScheduleShape {
   int64_t chunks = 1;
 };
 
+/// Larger problems are refused rather than left to run out of memory: 16 M
+/// pairs of a stage and a micro-batch.
+inline constexpr int64_t maxWork = int64_t(1) << 24;
+
+/// Whether \p stages times \p microbatches, both at least 1, is at most
+/// maxWork.
+inline bool isTractable(int64_t stages, int64_t microbatches) {
+  return stages <= maxWork && microbatches <= maxWork / stages;
+}
+
 class Schedule {
 public:
   /// Stage s is on rank s mod ranks.

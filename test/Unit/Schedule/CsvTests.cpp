@@ -75,3 +75,12 @@ TEST(Csv, RefusesGapsAndEmptyFiles) {
             "stage 1 has no action; stages go up to 2");
   EXPECT_EQ(parseError("\n\n"), "the file has no action");
 }
+
+TEST(Csv, RefusesSizesThatDoNotFit) {
+  std::string text;
+  for (int stage = 0; stage < 17; ++stage)
+    text += std::to_string(stage) + "F1048575\n";
+  EXPECT_EQ(parseError(text),
+            "the file has 17 stages and 1048576 micro-batches; their product "
+            "may be 16777216 at most");
+}
