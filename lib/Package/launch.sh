@@ -31,7 +31,5 @@ cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 if [ "$local_ranks" -gt "$cores" ] 2>/dev/null; then
   export OMPI_MCA_mpi_yield_when_idle=1
 fi
-# Much faster on virtual machines, where copies between processes are slow.
-export OMPI_MCA_btl_vader_single_copy_mechanism=${OMPI_MCA_btl_vader_single_copy_mechanism:-none}
 
 exec "$here/bin/rank-$(printf %03d "$rank")" "$@"

@@ -6,9 +6,12 @@
 //
 // Environment: the launcher tells MPI what it needs to know. The runtime reads
 // OMPI_COMM_WORLD_SIZE and PMI_SIZE, to refuse a build for one rank started as
-// several, and sets, where unset, two parameters of OpenMPI: see
-// launch/MpiTransport.cpp. `mpirun` as root needs --allow-run-as-root, and with
-// more ranks than cores --oversubscribe.
+// several, and sets OMPI_MCA_mpi_yield_when_idle=1 where it is unset. With
+// OpenMPI, `mpirun` as root needs --allow-run-as-root; more ranks than cores
+// need --oversubscribe; and --bind-to none keeps two runs on one machine from
+// sharing a core. Leave btl_vader_single_copy_mechanism as it is: without
+// single copies a message only arrives while its sender is inside MPI, and the
+// stages of a pipeline run one after the other.
 //
 //===----------------------------------------------------------------------===//
 

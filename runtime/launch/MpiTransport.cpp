@@ -112,11 +112,9 @@ bool MpiTransport::test(Request request) {
 }
 
 Status pprt::createMpiTransport(std::unique_ptr<Transport> &result) {
-  // What OpenMPI needs where ranks share cores and machines are virtual,
-  // unless the user has set it: yield while waiting, and copy through shared
-  // memory instead of asking the kernel to.
+  // Ranks may share cores: unless the user decided otherwise, OpenMPI yields
+  // while it waits.
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", /*overwrite=*/0);
-  setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", /*overwrite=*/0);
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) !=
       MPI_SUCCESS)
