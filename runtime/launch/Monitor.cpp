@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 using namespace pprt;
@@ -19,6 +20,9 @@ using namespace pprt;
 /// How long SIGTERM waits for news of a lost peer. OpenMPI kills after a
 /// second.
 static constexpr int64_t terminationDelay = 400000000;
+
+/// How long a rank that gives up lets its peers learn of it, in nanoseconds.
+static constexpr long exitDelay = 100000000;
 
 static sigset_t getTerminationSignals() {
   sigset_t signals;
@@ -166,6 +170,10 @@ void Monitor::tellPeers(LifelineMessage::Kind kind, uint32_t rank,
 
 void Monitor::leave(ExitCode code, const std::string &message) {
   printMessage(descriptor.rank, "error: " + message);
+  // OpenMPI kills the others as soon as a few ranks have ended: let all of them
+  // speak before the first one goes.
+  constexpr timespec pause = {0, exitDelay};
+  nanosleep(&pause, nullptr);
   // Not exit(): the other threads are in the middle of something.
   _exit(static_cast<int>(code));
 }
