@@ -33,7 +33,8 @@ inline bool parseReal(std::string_view text, double least, double &result) {
 
 /// The shortest text that reads back to the same value. Values that JSON has
 /// no name for are spelled as Python's json module does.
-template <typename RealTy> std::string formatReal(RealTy value) {
+template <typename RealTy>
+std::string formatReal(RealTy value) {
   if (std::isnan(value))
     return "NaN";
   if (std::isinf(value))

@@ -34,6 +34,14 @@ static void exchangeLoss(PprtContext &context) {
   context.result.lossWeight = sums[1];
 }
 
+/// Is contribution \p index the first of its rank?
+static bool isFirstOfRank(const PprtParameter &parameter, uint32_t index) {
+  for (uint32_t i = 0; i < index; ++i)
+    if (parameter.contributions[i].rank == parameter.contributions[index].rank)
+      return false;
+  return true;
+}
+
 /// On the owner: adds the layers' gradients, and gives the sum to the others.
 static void sumAsOwner(PprtContext &context, const PprtParameter &parameter) {
   Transport &transport = context.transport;
@@ -48,15 +56,10 @@ static void sumAsOwner(PprtContext &context, const PprtParameter &parameter) {
       addTo(context.arena.floatsAt(parameter.gradient),
             context.arena.floatsAt(contribution.offset), bytes / sizeof(float));
   }
-  std::vector<bool> told(context.descriptor.ranks);
-  told[self] = true;
-  for (uint32_t i = 0; i < parameter.contributionCount; ++i) {
-    uint32_t rank = parameter.contributions[i].rank;
-    if (!told[rank])
-      transport.send(rank, TiedGradientTag,
+  for (uint32_t i = 0; i < parameter.contributionCount; ++i)
+    if (parameter.contributions[i].rank != self && isFirstOfRank(parameter, i))
+      transport.send(parameter.contributions[i].rank, TiedGradientTag,
                      context.arena.at(parameter.gradient), bytes);
-    told[rank] = true;
-  }
 }
 
 static void sumAsHolder(PprtContext &context, const PprtParameter &parameter) {
@@ -89,41 +92,52 @@ static void sumTiedGradients(PprtContext &context) {
   }
 }
 
-/// The norm of all gradients of the model, each parameter counted once.
-static double computeGradientNorm(PprtContext &context, double scale) {
-  context.progress.begin(Activity::GradientNorm);
-  std::vector<NormPart> &parts = context.normParts;
-  parts.clear();
+/// Computes the parts of the parameters that this rank counts.
+static void computeNormParts(PprtContext &context) {
+  context.normParts.clear();
   const PprtDescriptor &descriptor = context.descriptor;
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
     if (parameter.trainable && parameter.owner == descriptor.rank)
-      parts.push_back({parameter.order,
-                       sumSquares(context.arena.floatsAt(parameter.gradient),
-                                  parameter.tensor.bytes / sizeof(float))});
+      context.normParts.push_back(
+          {parameter.order,
+           sumSquares(context.arena.floatsAt(parameter.gradient),
+                      parameter.tensor.bytes / sizeof(float))});
   }
+}
+
+/// Rank 0 gets the parts of all ranks, in the order of the parameters.
+static void gatherNormParts(PprtContext &context) {
   Transport &transport = context.transport;
+  std::vector<NormPart> &parts = context.normParts;
   uint64_t count = parts.size();
   if (transport.getRank() != 0) {
     transport.send(0, CollectiveTag, &count, sizeof count);
     transport.send(0, CollectiveTag, parts.data(), count * sizeof(NormPart));
-  } else {
-    for (uint32_t rank = 1; rank < transport.getSize(); ++rank) {
-      transport.recv(rank, CollectiveTag, &count, sizeof count);
-      size_t begin = parts.size();
-      parts.resize(begin + count);
-      transport.recv(rank, CollectiveTag, parts.data() + begin,
-                     count * sizeof(NormPart));
-    }
-    std::sort(
-        parts.begin(), parts.end(),
-        [](const NormPart &a, const NormPart &b) { return a.order < b.order; });
+    return;
   }
+  for (uint32_t rank = 1; rank < transport.getSize(); ++rank) {
+    transport.recv(rank, CollectiveTag, &count, sizeof count);
+    size_t begin = parts.size();
+    parts.resize(begin + count);
+    transport.recv(rank, CollectiveTag, parts.data() + begin,
+                   count * sizeof(NormPart));
+  }
+  std::sort(
+      parts.begin(), parts.end(),
+      [](const NormPart &a, const NormPart &b) { return a.order < b.order; });
+}
+
+/// The norm of all gradients of the model, each parameter counted once.
+static double computeGradientNorm(PprtContext &context, double scale) {
+  context.progress.begin(Activity::GradientNorm);
+  computeNormParts(context);
+  gatherNormParts(context);
   double sum = 0;
-  for (const NormPart &part : parts)
+  for (const NormPart &part : context.normParts)
     sum += part.squares;
   double norm = std::sqrt(sum) * scale;
-  broadcast(transport, &norm, sizeof norm);
+  broadcast(context.transport, &norm, sizeof norm);
   return norm;
 }
 

@@ -60,9 +60,14 @@ static float *getFloats(void *const *pointers, int index) {
   return static_cast<float *>(pointers[index]);
 }
 
+static void sleepIfSlow() {
+  if (pauseMicroseconds != 0)
+    usleep(pauseMicroseconds);
+}
+
 // (input, w) -> output
 static void runForward(void *const *pointers) {
-  usleep(pauseMicroseconds);
+  sleepIfSlow();
   float w = *getFloats(pointers, 1);
   for (int64_t i = 0; i < width; ++i)
     getFloats(pointers, 2)[i] = w * getFloats(pointers, 0)[i];
@@ -70,7 +75,7 @@ static void runForward(void *const *pointers) {
 
 // (input, w, target) -> prediction, loss sum, loss weight
 static void runLastForward(void *const *pointers) {
-  usleep(pauseMicroseconds);
+  sleepIfSlow();
   float w = *getFloats(pointers, 1);
   float sum = 0;
   for (int64_t i = 0; i < width; ++i) {

@@ -6,14 +6,42 @@
 
 #include "FakeRank.h"
 
+#include <cstdio>
 #include <cstdlib>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int getRank() {
+  const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+  return rank ? atoi(rank) : 0;
+}
+
+/// Leaves the status for the test: mpirun tells only one of all.
+static void recordStatus(int status) {
+  const char *prefix = getenv("FAKE_RANK_STATUS");
+  if (!prefix)
+    return;
+  std::string path = prefix + std::to_string(getRank());
+  if (FILE *file = fopen(path.c_str(), "w")) {
+    fprintf(file, "%d\n", status);
+    fclose(file);
+  }
+}
+
+/// Stands in for the C library's: this is how the monitor ends a rank.
+extern "C" __attribute__((visibility("default"))) void _exit(int status) {
+  recordStatus(status);
+  syscall(SYS_exit_group, status);
+  __builtin_unreachable();
+}
 
 int main(int argc, char **argv) {
   if (argc < 2)
     return 1;
   FakeSpec spec = parseFakeSpec(argv[1]);
-  const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-  uint32_t built = ((rank ? atoi(rank) : 0) + spec.rankShift) % spec.ranks;
+  uint32_t built = (getRank() + spec.rankShift) % spec.ranks;
   FakeRank fake(spec, built);
-  return pprtMain(argc - 1, argv + 1, &fake.getDescriptor());
+  int status = pprtMain(argc - 1, argv + 1, &fake.getDescriptor());
+  recordStatus(status);
+  return status;
 }

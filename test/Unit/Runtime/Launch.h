@@ -27,13 +27,14 @@ private:
 
 /// How the ranks of a run ended.
 struct Outcome {
-  std::vector<int> statuses; ///< per rank; above 128: by a signal; -1: unknown
+  bool succeeded;            ///< all of it
+  std::vector<int> statuses; ///< per fake rank; -1: by a signal
   std::string output;        ///< stdout
   std::string messages;      ///< stderr
   double seconds;
 };
 
-/// Runs \p command on \p ranks ranks.
+/// Runs \p command on \p ranks ranks: by mpirun if there are several.
 Outcome launch(int ranks, const std::string &command,
                const TemporaryFolder &folder);
 

@@ -61,6 +61,16 @@ std::vector<json> parseLines(const std::string &text) {
 }
 } // namespace
 
+TEST_F(RunTest, TransportsConform) {
+  for (auto [ranks, name] :
+       {std::pair(1, "self"), std::pair(2, "mpi"), std::pair(3, "mpi")}) {
+    Outcome outcome =
+        launch(ranks, std::string(CONFORMANCE) + " " + name, folder);
+    EXPECT_TRUE(outcome.succeeded)
+        << name << outcome.output << outcome.messages;
+  }
+}
+
 // The mean over micro-batches is taken once: neither the number of
 // micro-batches nor that of stages scales the gradient, 2.
 TEST_F(RunTest, EveryWeightMovesByTwiceTheRate) {
@@ -266,6 +276,26 @@ TEST_F(RunTest, TraceHasTheActionsOfAllRanks) {
        {"0 F s0 mb0", "0 F s0 mb1", "1 F s1 mb1", "1 BW s1 mb0", "0 BW s0 mb1",
         "0 SEND a.0 mb0", "1 RECV a.0 mb0", "0 update", "1 update"})
     EXPECT_EQ(counts[name], 2) << name;
+}
+
+// Stage 0 sends a large message and computes on; it arrives meanwhile.
+TEST_F(RunTest, MessagesArriveWhileTheSenderComputes) {
+  int64_t width = 32768;
+  prepare(4, 2, width);
+  Outcome outcome =
+      run(2, "microbatches=4,slow=0,width=" + std::to_string(width),
+          "--trace " + folder.getPath("trace.json"));
+  ASSERT_EQ(outcome.statuses, std::vector<int>(2, 0)) << outcome.messages;
+  json trace = json::parse(readFile(folder.getPath("trace.json")), nullptr,
+                           /*allow_exceptions=*/false);
+  double received = 0, lastForward = 0;
+  for (const json &event : trace["traceEvents"]) {
+    if (event["name"] == "RECV a.0 mb0")
+      received = event["ts"].get<double>() + event["dur"].get<double>();
+    if (event["name"] == "F s0 mb3")
+      lastForward = event["ts"];
+  }
+  EXPECT_LT(received, lastForward);
 }
 
 TEST_F(RunTest, ReportedMemoryIsTheArena) {
