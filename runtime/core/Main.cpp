@@ -9,9 +9,7 @@
 // several, and sets OMPI_MCA_mpi_yield_when_idle=1 where it is unset. With
 // OpenMPI, `mpirun` as root needs --allow-run-as-root; more ranks than cores
 // need --oversubscribe; and --bind-to none keeps two runs on one machine from
-// sharing a core. Leave btl_vader_single_copy_mechanism as it is: without
-// single copies a message only arrives while its sender is inside MPI, and the
-// stages of a pipeline run one after the other.
+// sharing a core.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,18 +8,27 @@
 
 #define OMPI_SKIP_MPICXX
 #define MPICH_SKIP_MPICXX
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <mpi.h>
+#include <mutex>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
 using namespace pprt;
 
 namespace {
+/// MPI moves a large message only while its sender is in some call (unless the
+/// receiver can fetch it, as on one machine). A rank computes most of the time;
+/// so a thread looks after what is on its way.
 class MpiTransport : public Transport {
 public:
-  MpiTransport();
-  ~MpiTransport() override { MPI_Finalize(); }
+  /// \p threads: may another thread call MPI while no other does?
+  explicit MpiTransport(bool threads);
+  ~MpiTransport() override;
 
   uint32_t getRank() const override { return rank; }
   uint32_t getSize() const override { return size; }
@@ -34,6 +43,8 @@ public:
 
 private:
   Request allocateRequest();
+  bool testLocked(Request request);
+  void lookAfterSends();
 
   int rank = 0;
   int size = 1;
@@ -42,10 +53,16 @@ private:
   /// run, allocates none.
   std::vector<MPI_Request> requests;
   std::vector<Request> freeRequests;
+
+  std::mutex mutex; ///< held in each call of MPI
+  std::thread helper;
+  std::condition_variable wake; ///< when sends or stopping changes
+  std::vector<Request> sends;   ///< those that the helper looks after
+  bool stopping = false;
 };
 } // namespace
 
-MpiTransport::MpiTransport() {
+MpiTransport::MpiTransport(bool threads) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   // A lost peer is found by the monitor, which can name it.
@@ -55,6 +72,36 @@ MpiTransport::MpiTransport() {
   MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
   if (found)
     tagLimit = *limit;
+  if (threads)
+    helper = std::thread([this] { lookAfterSends(); });
+}
+
+MpiTransport::~MpiTransport() {
+  if (helper.joinable()) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      stopping = true;
+    }
+    wake.notify_one();
+    helper.join();
+  }
+  MPI_Finalize();
+}
+
+void MpiTransport::lookAfterSends() {
+  std::unique_lock<std::mutex> lock(mutex);
+  while (true) {
+    wake.wait(lock, [this] { return stopping || !sends.empty(); });
+    if (stopping)
+      return;
+    // A complete request stays as MPI_REQUEST_NULL until it is asked for.
+    sends.erase(std::remove_if(sends.begin(), sends.end(),
+                               [this](Request r) { return testLocked(r); }),
+                sends.end());
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    lock.lock();
+  }
 }
 
 std::string MpiTransport::getHost() const {
@@ -83,17 +130,31 @@ static void waitForMonitor() {
   _exit(static_cast<int>(ExitCode::PeerLost));
 }
 
+bool MpiTransport::testLocked(Request request) {
+  int done = 0;
+  if (MPI_Test(&requests[request], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+    waitForMonitor();
+  return done;
+}
+
 Transport::Request MpiTransport::startSend(uint32_t peer, uint32_t tag,
                                            const void *data, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
   Request request = allocateRequest();
   if (MPI_Isend(data, bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
                 &requests[request]) != MPI_SUCCESS)
     waitForMonitor();
+  // Small messages are on their way at once.
+  if (!testLocked(request) && helper.joinable()) {
+    sends.push_back(request);
+    wake.notify_one();
+  }
   return request;
 }
 
 Transport::Request MpiTransport::startRecv(uint32_t peer, uint32_t tag,
                                            void *data, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
   Request request = allocateRequest();
   if (MPI_Irecv(data, bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
                 &requests[request]) != MPI_SUCCESS)
@@ -102,11 +163,10 @@ Transport::Request MpiTransport::startRecv(uint32_t peer, uint32_t tag,
 }
 
 bool MpiTransport::test(Request request) {
-  int done = 0;
-  if (MPI_Test(&requests[request], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-    waitForMonitor();
-  if (!done)
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!testLocked(request))
     return false;
+  sends.erase(std::remove(sends.begin(), sends.end(), request), sends.end());
   freeRequests.push_back(request);
   return true;
 }
@@ -116,9 +176,9 @@ Status pprt::createMpiTransport(std::unique_ptr<Transport> &result) {
   // while it waits.
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", /*overwrite=*/0);
   int provided = 0;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) !=
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) !=
       MPI_SUCCESS)
     return Status::error(ExitCode::Mismatch, "cannot initialize MPI");
-  result = std::make_unique<MpiTransport>();
+  result = std::make_unique<MpiTransport>(provided >= MPI_THREAD_SERIALIZED);
   return Status();
 }
