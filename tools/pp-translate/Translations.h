@@ -11,6 +11,7 @@ namespace pipewright {
 
 // One function per file of this folder, named as its flag.
 void registerEmitSchedule();
+void registerImportOnnx();
 void registerImportScheduleCsv();
 
 } // namespace pipewright

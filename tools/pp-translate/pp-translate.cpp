@@ -10,6 +10,7 @@
 
 int main(int argc, char **argv) {
   pipewright::registerEmitSchedule();
+  pipewright::registerImportOnnx();
   pipewright::registerImportScheduleCsv();
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "Pipewright translation driver"));

@@ -1,0 +1,58 @@
+//===- Import.h - ONNX model to nn ops --------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The first phase: an ONNX file becomes a module with a `pp.model` of `nn` ops,
+// for one micro-batch and with static shapes, and a `pp.parameter` for each
+// weight, whose values stay in their file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_IMPORT_IMPORT_H
+#define PIPEWRIGHT_IMPORT_IMPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <optional>
+#include <string>
+
+namespace pipewright {
+
+struct ImportOptions {
+  /// The model: `.onnx`, or its text form in `.onnxtxt` or `.textproto`.
+  std::string path;
+  /// Sizes of symbolic dimensions. A dimension without a name is called
+  /// `<input>.<axis>`.
+  llvm::StringMap<int64_t> bind;
+  /// The symbolic dimension along which a batch is cut; empty: that of axis 0
+  /// of the first input.
+  std::string batchDim;
+  /// The size of the batch dimension.
+  std::optional<int64_t> microbatchSize;
+  /// External data may be reached through symbolic links.
+  bool allowExternalSymlinks = false;
+};
+
+/// Adds the sizes in \p arguments, each `DIM=N`, to \p bind. Fails for anything
+/// else and for a dimension that is given twice.
+llvm::Error parseBindings(llvm::ArrayRef<std::string> arguments,
+                          llvm::StringMap<int64_t> &bind);
+
+/// Imports the model. On failure every problem of the file has been reported
+/// to the diagnostic handlers of \p context and the result is null.
+///
+/// Each op's location is the NameLoc of its node: the node's name, made a path
+/// (`/scope/…/name`) where the exporter recorded its scopes apart, or
+/// `<OpType>_<index>` for a node without a name.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const ImportOptions &options,
+                                             mlir::MLIRContext *context);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_IMPORT_IMPORT_H

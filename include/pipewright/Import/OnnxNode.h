@@ -1,0 +1,132 @@
+//===- OnnxNode.h - A node that is being imported ---------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_IMPORT_ONNXNODE_H
+#define PIPEWRIGHT_IMPORT_ONNXNODE_H
+
+#include "pipewright/Import/NNBuilder.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <optional>
+
+namespace pipewright {
+
+namespace onnx {
+class AttributeProto;
+class NodeProto;
+class TensorProto;
+} // namespace onnx
+
+/// What the importer gives to a node besides operands.
+class ImportContext {
+public:
+  virtual ~ImportContext() = default;
+  /// The values of a tensor, as a constant.
+  virtual mlir::FailureOr<mlir::Value>
+  importConstant(const onnx::TensorProto &tensor, llvm::StringRef name) = 0;
+  /// The random numbers of the layer that the node will belong to.
+  virtual mlir::Value getRandomKey() = 0;
+  /// A number that no other node has: sets its random numbers apart.
+  virtual int64_t takeRandomStream() = 0;
+};
+
+/// A node, with the values of its operands. Operands and results that the
+/// model leaves out (named "") have no value, at whatever position.
+class OnnxNode {
+public:
+  OnnxNode(const onnx::NodeProto &proto, int64_t index, int64_t opset,
+           NNBuilder &builder, ImportContext &context)
+      : proto(proto), index(index), opset(opset), builder(builder),
+        context(context) {}
+
+  NNBuilder &getBuilder() { return builder; }
+  ImportContext &getContext() { return context; }
+  llvm::StringRef getOpType() const;
+  /// The version of the operator set that the node's domain is imported with.
+  int64_t getOpset() const { return opset; }
+
+  /// Starts a diagnostic that says which node it is about.
+  mlir::InFlightDiagnostic emitError() const;
+
+  //===--------------------------------------------------------------------===//
+  // Operands and results
+  //===--------------------------------------------------------------------===//
+
+  void addOperand(mlir::Value value) { operands.push_back(value); }
+  int64_t getNumOperands() const { return operands.size(); }
+  llvm::ArrayRef<mlir::Value> getOperands() const { return operands; }
+  bool hasOperand(unsigned i) const {
+    return i < operands.size() && operands[i];
+  }
+  /// Operand \p i, or null if it is left out.
+  mlir::Value operand(unsigned i) const {
+    return hasOperand(i) ? operands[i] : mlir::Value();
+  }
+
+  int64_t getNumResults() const;
+  bool hasResult(unsigned i) const;
+  llvm::StringRef getResultName(unsigned i) const;
+  void setResult(unsigned i, mlir::Value value);
+  mlir::Value getResult(unsigned i) const {
+    return i < results.size() ? results[i] : mlir::Value();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Values that must be known
+  //===--------------------------------------------------------------------===//
+
+  /// The integers in operand \p i.
+  mlir::FailureOr<llvm::SmallVector<int64_t>> getIntegers(unsigned i) const;
+  /// The only number in operand \p i.
+  mlir::FailureOr<double> getNumber(unsigned i) const;
+
+  /// The integers in attribute \p name before opset \p since and in operand
+  /// \p i from then on; none if the model leaves them out.
+  mlir::FailureOr<std::optional<llvm::SmallVector<int64_t>>>
+  getIntegers(llvm::StringRef name, unsigned i, int64_t since) const;
+
+  /// \p axis, which may count from the end, as an axis of \p rank.
+  mlir::FailureOr<int64_t> getAxis(int64_t axis, int64_t rank) const;
+  mlir::LogicalResult normalizeAxes(llvm::MutableArrayRef<int64_t> axes,
+                                    int64_t rank) const;
+
+  //===--------------------------------------------------------------------===//
+  // Attributes
+  //===--------------------------------------------------------------------===//
+
+  const onnx::AttributeProto *findAttribute(llvm::StringRef name) const;
+  bool hasAttribute(llvm::StringRef name) const { return findAttribute(name); }
+  int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
+  double getFloat(llvm::StringRef name, double otherwise) const;
+  llvm::StringRef getString(llvm::StringRef name,
+                            llvm::StringRef otherwise) const;
+  std::optional<llvm::SmallVector<int64_t>> getInts(llvm::StringRef name) const;
+
+  //===--------------------------------------------------------------------===//
+  // Types
+  //===--------------------------------------------------------------------===//
+
+  /// Our element type for ONNX's \p dataType; an error if there is none.
+  mlir::FailureOr<mlir::Type> getElementType(int64_t dataType) const;
+
+  /// Broadcasts \p values to one shape; fails if their element types differ.
+  mlir::LogicalResult
+  broadcastTogether(llvm::MutableArrayRef<mlir::Value> values) const;
+
+private:
+  const onnx::NodeProto &proto;
+  int64_t index;
+  int64_t opset;
+  NNBuilder &builder;
+  ImportContext &context;
+  llvm::SmallVector<mlir::Value> operands;
+  llvm::SmallVector<mlir::Value> results;
+};
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_IMPORT_ONNXNODE_H

@@ -1,0 +1,41 @@
+//===- Import.cpp - ONNX model to nn ops
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Import/Import.h"
+
+#include "ModelImporter.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+llvm::Error pipewright::parseBindings(ArrayRef<std::string> arguments,
+                                      llvm::StringMap<int64_t> &bind) {
+  for (const std::string &argument : arguments) {
+    auto [name, size] = StringRef(argument).rsplit('=');
+    int64_t number;
+    if (name.empty() || size.getAsInteger(10, number) || number < 1)
+      return llvm::createStringError("'%s' is not DIM=N with a positive N",
+                                     argument.c_str());
+    if (!bind.try_emplace(name, number).second)
+      return llvm::createStringError("dimension '%s' is given twice",
+                                     name.str().c_str());
+  }
+  return llvm::Error::success();
+}
+
+OwningOpRef<ModuleOp> pipewright::importOnnx(const ImportOptions &options,
+                                             MLIRContext *context) {
+  context->loadDialect<nn::NNDialect, pp::PPDialect>();
+  onnx::OnnxFileOptions fileOptions;
+  fileOptions.allowExternalSymlinks = options.allowExternalSymlinks;
+  llvm::Expected<std::unique_ptr<onnx::OnnxFile>> file =
+      onnx::OnnxFile::open(options.path, fileOptions);
+  if (!file) {
+    emitError(UnknownLoc::get(context)) << toString(file.takeError());
+    return {};
+  }
+  return ModelImporter(**file, options, context).run();
+}

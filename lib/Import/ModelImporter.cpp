@@ -1,0 +1,306 @@
+//===- ModelImporter.cpp - One model while it is being imported
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelImporter.h"
+
+#include "GraphOrder.h"
+#include "Proto/Onnx.pb.h"
+#include "Tensors.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace pipewright;
+using namespace pipewright::onnx;
+
+/// Floating-point constants that are larger become parameters.
+constexpr size_t maxInlineBytes = 1024;
+
+ModelImporter::ModelImporter(OnnxFile &file, const ImportOptions &options,
+                             MLIRContext *context)
+    : file(file), graph(file.getModel().graph()), options(options),
+      context(context), report(options.path, graph, context),
+      module(ModuleOp::create(UnknownLoc::get(context))),
+      builder(OpBuilder(context)) {}
+
+OwningOpRef<ModuleOp> ModelImporter::run() {
+  checkModel();
+  std::vector<int> order = orderNodes(graph, report);
+  checkOperators();
+  inputs = getModelInputs(graph, options, report, context);
+  if (report.hasFailed())
+    return {};
+  createModel();
+  importNodes(order);
+  if (!report.hasFailed())
+    importReturn();
+  if (report.hasFailed())
+    return {};
+  describeInputs();
+  removeUnused();
+  if (failed(verify(*module)))
+    return {};
+  return std::move(module);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// ONNX calls its own domain both "" and "ai.onnx".
+static StringRef normalizeDomain(StringRef domain) {
+  return domain == "ai.onnx" ? "" : domain;
+}
+
+std::optional<int64_t> ModelImporter::getOpset(const NodeProto &node) const {
+  StringRef domain = normalizeDomain(node.domain());
+  for (const OperatorSetIdProto &opset : file.getModel().opset_import())
+    if (normalizeDomain(opset.domain()) == domain)
+      return opset.version();
+  return std::nullopt;
+}
+
+void ModelImporter::checkModel() {
+  if (!file.getModel().has_graph()) {
+    report.error() << "is not an ONNX model: it has no graph";
+    return;
+  }
+  if (graph.output_size() == 0)
+    report.error() << "has no outputs";
+  if (graph.sparse_initializer_size() > 0)
+    report.error() << "has sparse initializers, which are not supported";
+}
+
+void ModelImporter::checkOperators() {
+  // One diagnostic for all nodes of an operator.
+  llvm::MapVector<StringAttr, SmallVector<int>> unsupported, undeclared;
+  for (auto [index, node] : llvm::enumerate(graph.node())) {
+    StringRef domain = normalizeDomain(node.domain());
+    if (!OnnxOpRegistry::get().find(domain, node.op_type())) {
+      std::string name = node.op_type();
+      if (!domain.empty())
+        name = domain.str() + "." + name;
+      unsupported[StringAttr::get(context, name)].push_back(index);
+    } else if (!getOpset(node)) {
+      undeclared[StringAttr::get(context, domain)].push_back(index);
+    }
+  }
+  for (const auto &[name, nodes] : unsupported)
+    report.error() << "uses operator " << name.getValue()
+                   << ", which is not supported, " << nodes.size()
+                   << (nodes.size() == 1 ? " time" : " times")
+                   << ", first in node " << report.describeNode(nodes.front());
+  for (const auto &[domain, nodes] : undeclared)
+    report.error() << "does not say which version of operator set '"
+                   << domain.getValue() << "' it uses, first in node "
+                   << report.describeNode(nodes.front());
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+void ModelImporter::createModel() {
+  for (const TensorProto &initializer : graph.initializer())
+    initializers[initializer.name()] = &initializer;
+  SmallVector<Attribute> specs;
+  for (const ModelInput &input : inputs)
+    specs.push_back(
+        pp::InputAttr::get(context, input.name, input.axis, 0, 0, 0));
+
+  // A parameter keeps its name, so the model gives way.
+  std::string name = graph.name();
+  if (name.empty())
+    name = llvm::sys::path::stem(options.path).str();
+  while (initializers.contains(name) || values.contains(name))
+    name += "_model";
+
+  pp::setPhase(*module, pp::Phase::Import);
+  auto opBuilder = OpBuilder::atBlockEnd(module->getBody());
+  model = pp::ModelOp::create(opBuilder, opBuilder.getUnknownLoc(), name,
+                              opBuilder.getArrayAttr(specs));
+  Block &body = model.getBody().emplaceBlock();
+  for (const ModelInput &input : inputs)
+    values[input.name] = body.addArgument(
+        input.type, NameLoc::get(StringAttr::get(context, input.name)));
+  builder = NNBuilder(OpBuilder::atBlockEnd(&body));
+}
+
+void ModelImporter::importNodes(ArrayRef<int> order) {
+  for (int index : order)
+    importNode(index);
+}
+
+void ModelImporter::importNode(int index) {
+  const NodeProto &proto = graph.node(index);
+  builder.setLoc(getNodeLoc(proto, index, context));
+  OnnxNode node(proto, index, *getOpset(proto), builder, *this);
+  for (const std::string &name : proto.input()) {
+    Value value = name.empty() ? Value() : lookup(name);
+    // The node that defines the value has been reported; say no more.
+    if (!name.empty() && !value)
+      return;
+    node.addOperand(value);
+  }
+  const OnnxOp *op = OnnxOpRegistry::get().find(normalizeDomain(proto.domain()),
+                                                proto.op_type());
+  bool isImported = succeeded(op->import(node));
+  if (builder.takeFailure() || !isImported) {
+    report.fail();
+    return;
+  }
+  defineResults(index, node);
+}
+
+void ModelImporter::defineResults(int index, const OnnxNode &node) {
+  for (auto [i, name] : llvm::enumerate(graph.node(index).output())) {
+    if (name.empty())
+      continue;
+    if (Value value = node.getResult(i))
+      values[name] = value;
+    else
+      report.nodeError(index) << "has result " << i << " ('" << name
+                              << "'), which is not supported";
+  }
+}
+
+Value ModelImporter::lookup(const std::string &name) {
+  if (auto it = values.find(name); it != values.end())
+    return it->second;
+  auto it = initializers.find(name);
+  if (it == initializers.end())
+    return {};
+  FailureOr<Value> value = importInitializer(*it->second);
+  return values[name] = succeeded(value) ? *value : Value();
+}
+
+void ModelImporter::importReturn() {
+  SmallVector<Value> outputs;
+  SmallVector<StringRef> names;
+  for (const ValueInfoProto &output : graph.output()) {
+    Value value = lookup(output.name());
+    if (!value)
+      return;
+    outputs.push_back(value);
+    names.push_back(output.name());
+  }
+  OpBuilder &opBuilder = builder.getOpBuilder();
+  pp::ReturnOp::create(opBuilder, model.getLoc(),
+                       opBuilder.getStrArrayAttr(names), outputs, ValueRange());
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
+  Location nodeLoc = builder.getLoc();
+  builder.setLoc(NameLoc::get(StringAttr::get(context, tensor.name())));
+  llvm::scope_exit restore([&] { builder.setLoc(nodeLoc); });
+  llvm::Expected<TensorContents> contents = file.read(tensor);
+  if (!contents) {
+    report.error() << "has initializer '" << tensor.name() << "', which "
+                   << toString(contents.takeError());
+    return failure();
+  }
+  Type element = convertElementType(contents->dataType, context);
+  if (isa_and_nonnull<FloatType>(element) && !contents->dims.empty())
+    return createParameter(*contents, tensor.name(), /*isTrainable=*/true);
+  return builder.constant(convertTensor(*contents, context));
+}
+
+FailureOr<Value> ModelImporter::importConstant(const TensorProto &tensor,
+                                               StringRef name) {
+  llvm::Expected<TensorContents> contents = file.read(tensor);
+  if (!contents) {
+    report.fail();
+    return emitError(builder.getLoc())
+           << "'" << name << "' " << toString(contents.takeError());
+  }
+  Type element = convertElementType(contents->dataType, context);
+  if (isa_and_nonnull<FloatType>(element) &&
+      contents->bytes.size() > maxInlineBytes)
+    return createParameter(*contents, name, /*isTrainable=*/false);
+  return builder.constant(convertTensor(*contents, context));
+}
+
+Value ModelImporter::createParameter(const TensorContents &contents,
+                                     StringRef name, bool isTrainable) {
+  auto type = RankedTensorType::get(
+      contents.dims, convertElementType(contents.dataType, context));
+  Attribute value;
+  if (contents.range)
+    value =
+        pp::ExternalAttr::get(context, contents.range->file,
+                              contents.range->offset, contents.range->length);
+  else
+    value = convertTensor(contents, context);
+  OpBuilder moduleBuilder(model);
+  pp::ParameterOp::create(moduleBuilder, builder.getLoc(), name, isTrainable,
+                          type, value);
+  return pp::GetParameterOp::create(builder.getOpBuilder(), builder.getLoc(),
+                                    type, name);
+}
+
+Value ModelImporter::getRandomKey() {
+  if (!randomKey) {
+    OpBuilder &opBuilder = builder.getOpBuilder();
+    auto type = RankedTensorType::get({2}, opBuilder.getI64Type());
+    randomKey = pp::RandomKeyOp::create(opBuilder, builder.getLoc(), type,
+                                        /*layer=*/0);
+  }
+  return randomKey;
+}
+
+//===----------------------------------------------------------------------===//
+// After the last node
+//===----------------------------------------------------------------------===//
+
+/// What is known of the values of \p argument from the ops that read it.
+static pp::InputAttr describeValues(BlockArgument argument,
+                                    pp::InputAttr spec) {
+  int64_t classes = 0, ignored = 0, limit = 0;
+  for (OpOperand &use : argument.getUses()) {
+    auto loss = dyn_cast<nn::CrossEntropyOp>(use.getOwner());
+    if (loss && loss.getLabels() == argument) {
+      classes = getShape(loss.getLogits()).back();
+      ignored = loss.getIgnoreIndex();
+    }
+    auto gather = dyn_cast<nn::GatherOp>(use.getOwner());
+    if (!gather || gather.getIndices() != argument)
+      continue;
+    int64_t size = getShape(gather.getTable())[gather.getAxis()];
+    limit = limit == 0 ? size : std::min(limit, size);
+  }
+  return pp::InputAttr::get(argument.getContext(), spec.getName(),
+                            spec.getAxis(), classes, ignored, limit);
+}
+
+void ModelImporter::describeInputs() {
+  SmallVector<Attribute> specs;
+  for (BlockArgument argument : model.getBody().getArguments())
+    specs.push_back(
+        describeValues(argument, model.getInputSpec(argument.getArgNumber())));
+  model.setInputsAttr(ArrayAttr::get(context, specs));
+}
+
+void ModelImporter::removeUnused() {
+  Block &body = model.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  llvm::StringSet<> used;
+  for (auto get : body.getOps<pp::GetParameterOp>())
+    used.insert(get.getParameter());
+  for (auto parameter :
+       llvm::make_early_inc_range(module->getOps<pp::ParameterOp>()))
+    if (!used.contains(parameter.getSymName()))
+      parameter.erase();
+}

@@ -1,0 +1,36 @@
+//===- ModelInputs.h - Inputs with static shapes ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_LIB_IMPORT_MODELINPUTS_H
+#define PIPEWRIGHT_LIB_IMPORT_MODELINPUTS_H
+
+#include "GraphReport.h"
+
+#include "pipewright/Import/Import.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace pipewright {
+
+/// An input of the model for one micro-batch.
+struct ModelInput {
+  std::string name;
+  mlir::RankedTensorType type;
+  int64_t axis; ///< along which micro-batches are cut; -1: not at all
+};
+
+/// The inputs of \p graph that are not initializers, with the sizes that
+/// \p options give to their symbolic dimensions. An input is cut along the
+/// batch dimension: the axis that is named as axis 0 of the first input or, if
+/// that has no name, axis 0 where it has the size of the first input's.
+llvm::SmallVector<ModelInput> getModelInputs(const onnx::GraphProto &graph,
+                                             const ImportOptions &options,
+                                             GraphReport &report,
+                                             mlir::MLIRContext *context);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_LIB_IMPORT_MODELINPUTS_H

@@ -1,0 +1,174 @@
+//===- OnnxNode.cpp - A node that is being imported
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Import/OnnxNode.h"
+
+#include "pipewright/Import/OnnxFile.h"
+
+#include "Proto/Onnx.pb.h"
+#include "Tensors.h"
+
+using namespace mlir;
+using namespace pipewright;
+using namespace pipewright::onnx;
+
+StringRef OnnxNode::getOpType() const { return proto.op_type(); }
+
+InFlightDiagnostic OnnxNode::emitError() const {
+  return mlir::emitError(builder.getLoc())
+         << "node #" << index << " (" << getOpType() << ") ";
+}
+
+//===----------------------------------------------------------------------===//
+// Operands and results
+//===----------------------------------------------------------------------===//
+
+int64_t OnnxNode::getNumResults() const { return proto.output_size(); }
+
+bool OnnxNode::hasResult(unsigned i) const {
+  return i < unsigned(proto.output_size()) && !proto.output(i).empty();
+}
+
+StringRef OnnxNode::getResultName(unsigned i) const {
+  return hasResult(i) ? StringRef(proto.output(i)) : StringRef();
+}
+
+void OnnxNode::setResult(unsigned i, Value value) {
+  if (results.size() <= i)
+    results.resize(i + 1);
+  results[i] = value;
+}
+
+//===----------------------------------------------------------------------===//
+// Values that must be known
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<int64_t>> OnnxNode::getIntegers(unsigned i) const {
+  DenseElementsAttr elements = getConstant(operand(i));
+  if (!elements || !isa<IntegerType>(elements.getElementType()))
+    return emitError() << "needs operand " << i << " ('" << proto.input(i)
+                       << "') to be integers known at compile time";
+  SmallVector<int64_t> values;
+  for (const APInt &value : elements.getValues<APInt>())
+    values.push_back(value.getSExtValue());
+  return values;
+}
+
+FailureOr<double> OnnxNode::getNumber(unsigned i) const {
+  DenseElementsAttr elements = getConstant(operand(i));
+  if (!elements || elements.getNumElements() != 1)
+    return emitError() << "needs operand " << i << " ('" << proto.input(i)
+                       << "') to be a number known at compile time";
+  if (isa<FloatType>(elements.getElementType())) {
+    APFloat value = *elements.value_begin<APFloat>();
+    bool losesInfo;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    return value.convertToDouble();
+  }
+  APInt value = *elements.value_begin<APInt>();
+  return value.getBitWidth() == 1 ? double(value.getZExtValue())
+                                  : double(value.getSExtValue());
+}
+
+FailureOr<std::optional<SmallVector<int64_t>>>
+OnnxNode::getIntegers(StringRef name, unsigned i, int64_t since) const {
+  if (opset < since)
+    return getInts(name);
+  if (!hasOperand(i))
+    return std::optional<SmallVector<int64_t>>();
+  FailureOr<SmallVector<int64_t>> values = getIntegers(i);
+  if (failed(values))
+    return failure();
+  return std::optional<SmallVector<int64_t>>(*values);
+}
+
+FailureOr<int64_t> OnnxNode::getAxis(int64_t axis, int64_t rank) const {
+  if (axis < -rank || axis >= rank)
+    return emitError() << "has axis " << axis << " of a tensor with " << rank
+                       << " axes";
+  return axis < 0 ? axis + rank : axis;
+}
+
+LogicalResult OnnxNode::normalizeAxes(MutableArrayRef<int64_t> axes,
+                                      int64_t rank) const {
+  SmallVector<bool> seen(rank, false);
+  for (int64_t &axis : axes) {
+    FailureOr<int64_t> normalized = getAxis(axis, rank);
+    if (failed(normalized))
+      return failure();
+    axis = *normalized;
+    if (seen[axis])
+      return emitError() << "names axis " << axis << " twice";
+    seen[axis] = true;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+const AttributeProto *OnnxNode::findAttribute(StringRef name) const {
+  for (const AttributeProto &attribute : proto.attribute())
+    if (attribute.name() == name)
+      return &attribute;
+  return nullptr;
+}
+
+int64_t OnnxNode::getInt(StringRef name, int64_t otherwise) const {
+  const AttributeProto *attribute = findAttribute(name);
+  return attribute ? attribute->i() : otherwise;
+}
+
+double OnnxNode::getFloat(StringRef name, double otherwise) const {
+  const AttributeProto *attribute = findAttribute(name);
+  return attribute ? attribute->f() : otherwise;
+}
+
+StringRef OnnxNode::getString(StringRef name, StringRef otherwise) const {
+  const AttributeProto *attribute = findAttribute(name);
+  return attribute ? StringRef(attribute->s()) : otherwise;
+}
+
+std::optional<SmallVector<int64_t>> OnnxNode::getInts(StringRef name) const {
+  const AttributeProto *attribute = findAttribute(name);
+  if (!attribute)
+    return std::nullopt;
+  return SmallVector<int64_t>(attribute->ints().begin(),
+                              attribute->ints().end());
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+FailureOr<Type> OnnxNode::getElementType(int64_t dataType) const {
+  Type type = convertElementType(dataType, builder.getLoc().getContext());
+  if (!type)
+    return emitError() << "has elements of type " << getDataTypeName(dataType)
+                       << ", which is not supported";
+  return type;
+}
+
+LogicalResult OnnxNode::broadcastTogether(MutableArrayRef<Value> values) const {
+  SmallVector<int64_t> shape;
+  for (Value value : values) {
+    if (pipewright::getElementType(value) !=
+        pipewright::getElementType(values.front()))
+      return emitError() << "combines " << values.front().getType() << " with "
+                         << value.getType();
+    std::optional<SmallVector<int64_t>> both =
+        getBroadcastShape(shape, getShape(value));
+    if (!both)
+      return emitError() << "cannot broadcast " << values.front().getType()
+                         << " with " << value.getType();
+    shape = *both;
+  }
+  for (Value &value : values)
+    value = builder.broadcast(value, shape);
+  return success();
+}

@@ -1,0 +1,279 @@
+//===- Elementwise.cpp - One result element per operand element
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Import/OnnxOpRegistry.h"
+
+#include "Proto/Onnx.pb.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace pipewright;
+
+//===----------------------------------------------------------------------===//
+// Unary
+//===----------------------------------------------------------------------===//
+
+/// An operator whose one result follows from its operand.
+template <typename OpTy>
+static FailureOr<Value> importUnary(OnnxNode &node) {
+  return node.getBuilder().create<OpTy>(node.operand(0));
+}
+
+static FailureOr<Value> importIdentity(OnnxNode &node) {
+  return node.operand(0);
+}
+
+static FailureOr<Value> importLeakyRelu(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  Value zero = b.splatLike(x, 0.0);
+  Value negative =
+      b.scale(b.create<nn::MinOp>(x, zero), node.getFloat("alpha", 0.01));
+  return b.create<nn::AddOp>(b.create<nn::ReluOp>(x), negative);
+}
+
+static FailureOr<Value> importSwish(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  Value scaled = b.scale(x, node.getFloat("alpha", 1.0));
+  return b.create<nn::MulOp>(x, b.create<nn::SigmoidOp>(scaled));
+}
+
+static FailureOr<Value> importIsNaN(OnnxNode &node) {
+  return node.getBuilder().compare(nn::Comparison::NotEqual, node.operand(0),
+                                   node.operand(0));
+}
+
+static FailureOr<Value> importGelu(OnnxNode &node) {
+  StringRef form = node.getString("approximate", "none");
+  if (form != "none" && form != "tanh")
+    return node.emitError()
+           << "has approximation '" << form << "', which is not supported";
+  return node.getBuilder().create<nn::GeluOp>(
+      node.operand(0), form == "tanh" ? nn::GeluForm::Tanh : nn::GeluForm::Erf);
+}
+
+/// com.microsoft: a GELU of the sum of two operands, of which one may be
+/// missing.
+template <nn::GeluForm form>
+static FailureOr<Value> importBiasGelu(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  if (node.hasOperand(1)) {
+    SmallVector<Value> values{x, node.operand(1)};
+    if (failed(node.broadcastTogether(values)))
+      return failure();
+    x = b.create<nn::AddOp>(values[0], values[1]);
+  }
+  return b.create<nn::GeluOp>(x, form);
+}
+
+static FailureOr<Value> importQuickGelu(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  Value scaled = b.scale(x, node.getFloat("alpha", 1.702));
+  return b.create<nn::MulOp>(x, b.create<nn::SigmoidOp>(scaled));
+}
+
+//===----------------------------------------------------------------------===//
+// Binary and n-ary
+//===----------------------------------------------------------------------===//
+
+/// An operator on operands that are broadcast to one shape, from left to
+/// right: `a + b + c` is `(a + b) + c`.
+template <typename OpTy>
+static FailureOr<Value> importNary(OnnxNode &node) {
+  SmallVector<Value> values(node.getOperands());
+  if (llvm::is_contained(values, Value()))
+    return node.emitError() << "leaves out an operand in the middle";
+  if (failed(node.broadcastTogether(values)))
+    return failure();
+  Value result = values.front();
+  for (Value value : ArrayRef<Value>(values).drop_front())
+    result = node.getBuilder().create<OpTy>(result, value);
+  return result;
+}
+
+static FailureOr<Value> importMean(OnnxNode &node) {
+  FailureOr<Value> sum = importNary<nn::AddOp>(node);
+  if (failed(sum))
+    return failure();
+  return node.getBuilder().scale(*sum, 1.0 / node.getNumOperands());
+}
+
+template <nn::Comparison predicate>
+static FailureOr<Value> importCompare(OnnxNode &node) {
+  SmallVector<Value> values(node.getOperands());
+  if (failed(node.broadcastTogether(values)))
+    return failure();
+  return node.getBuilder().compare(predicate, values[0], values[1]);
+}
+
+static FailureOr<Value> importPow(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Type element = getElementType(node.operand(0));
+  // The exponent may be of another type; nn.pow is for floating point.
+  Type computed = isa<FloatType>(element)
+                      ? element
+                      : Float64Type::get(element.getContext());
+  SmallVector<Value> values{b.cast(node.operand(0), computed),
+                            b.cast(node.operand(1), computed)};
+  if (failed(node.broadcastTogether(values)))
+    return failure();
+  return b.cast(b.create<nn::PowOp>(values[0], values[1]), element);
+}
+
+/// With `fmod` the remainder has the sign of the dividend.
+static FailureOr<Value> importMod(OnnxNode &node) {
+  if (node.getInt("fmod", 0) == 0)
+    return importNary<nn::ModOp>(node);
+  if (!isa<IntegerType>(getElementType(node.operand(0))))
+    return node.emitError() << "has fmod=1 on floating-point operands, which "
+                            << "is not supported";
+  NNBuilder &b = node.getBuilder();
+  SmallVector<Value> values(node.getOperands());
+  if (failed(node.broadcastTogether(values)))
+    return failure();
+  Value quotient = b.create<nn::DivOp>(values[0], values[1]);
+  return b.create<nn::SubOp>(values[0],
+                             b.create<nn::MulOp>(quotient, values[1]));
+}
+
+//===----------------------------------------------------------------------===//
+// Others
+//===----------------------------------------------------------------------===//
+
+static FailureOr<Value> importCast(OnnxNode &node) {
+  if (!node.hasAttribute("to"))
+    return node.emitError() << "lacks attribute 'to'";
+  FailureOr<Type> element = node.getElementType(node.getInt("to", 0));
+  if (failed(element))
+    return failure();
+  return node.getBuilder().cast(node.operand(0), *element);
+}
+
+static FailureOr<Value> importCastLike(OnnxNode &node) {
+  return node.getBuilder().cast(node.operand(0),
+                                getElementType(node.operand(1)));
+}
+
+static FailureOr<Value> importWhere(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  SmallVector<Value> values{node.operand(1), node.operand(2)};
+  Value condition = node.operand(0);
+  if (!getElementType(condition).isInteger(1))
+    return node.emitError() << "has condition " << condition.getType()
+                            << ", which is not boolean";
+  if (failed(node.broadcastTogether(values)))
+    return failure();
+  std::optional<SmallVector<int64_t>> shape =
+      getBroadcastShape(getShape(condition), getShape(values[0]));
+  if (!shape)
+    return node.emitError() << "cannot broadcast " << condition.getType()
+                            << " with " << values[0].getType();
+  Value onTrue = b.broadcast(values[0], *shape);
+  return b.create<nn::SelectOp>(onTrue.getType(),
+                                b.broadcast(condition, *shape), onTrue,
+                                b.broadcast(values[1], *shape));
+}
+
+/// The bound of a Clip: an attribute before operator set 11, then an operand.
+static FailureOr<Value> getBound(OnnxNode &node, StringRef name, unsigned i) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  if (node.getOpset() < 11)
+    return node.hasAttribute(name) ? b.splatLike(x, node.getFloat(name, 0.0))
+                                   : Value();
+  if (!node.hasOperand(i))
+    return Value();
+  SmallVector<Value> values{x, node.operand(i)};
+  if (getTensorType(values[1]).getNumElements() != 1)
+    return node.emitError()
+           << "has bound " << values[1].getType() << ", which is not a number";
+  values[1] = b.reshape(values[1], {});
+  if (failed(node.broadcastTogether(values)))
+    return failure();
+  return values[1];
+}
+
+static FailureOr<Value> importClip(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  FailureOr<Value> low = getBound(node, "min", 1);
+  FailureOr<Value> high = getBound(node, "max", 2);
+  if (failed(low) || failed(high))
+    return failure();
+  Value result = node.operand(0);
+  if (*low)
+    result = b.create<nn::MaxOp>(result, *low);
+  if (*high)
+    result = b.create<nn::MinOp>(result, *high);
+  return result;
+}
+
+static void registerUnary(OnnxOpRegistry &registry) {
+  registry.add("Abs", /*since=*/6, 1, importUnary<nn::AbsOp>);
+  registry.add("Ceil", /*since=*/6, 1, importUnary<nn::CeilOp>);
+  registry.add("Cos", /*since=*/7, 1, importUnary<nn::CosOp>);
+  registry.add("Erf", /*since=*/9, 1, importUnary<nn::ErfOp>);
+  registry.add("Exp", /*since=*/6, 1, importUnary<nn::ExpOp>);
+  registry.add("Floor", /*since=*/6, 1, importUnary<nn::FloorOp>);
+  registry.add("Gelu", /*since=*/20, 1, importGelu);
+  registry.add("Identity", /*since=*/1, 1, importIdentity);
+  registry.add("IsNaN", /*since=*/9, 1, importIsNaN);
+  registry.add("LeakyRelu", /*since=*/6, 1, importLeakyRelu);
+  registry.add("Log", /*since=*/6, 1, importUnary<nn::LogOp>);
+  registry.add("Neg", /*since=*/6, 1, importUnary<nn::NegOp>);
+  registry.add("Not", /*since=*/1, 1, importUnary<nn::NotOp>);
+  registry.add("Reciprocal", /*since=*/6, 1, importUnary<nn::ReciprocalOp>);
+  registry.add("Relu", /*since=*/6, 1, importUnary<nn::ReluOp>);
+  registry.add("Sigmoid", /*since=*/6, 1, importUnary<nn::SigmoidOp>);
+  registry.add("Sign", /*since=*/9, 1, importUnary<nn::SignOp>);
+  registry.add("Sin", /*since=*/7, 1, importUnary<nn::SinOp>);
+  registry.add("Sqrt", /*since=*/6, 1, importUnary<nn::SqrtOp>);
+  registry.add("Swish", /*since=*/24, 1, importSwish);
+  registry.add("Tanh", /*since=*/6, 1, importUnary<nn::TanhOp>);
+}
+
+namespace pipewright {
+void registerElementwise(OnnxOpRegistry &registry) {
+  using nn::Comparison;
+  constexpr int64_t unlimited = Arity::unlimited;
+  registerUnary(registry);
+  // Operands are broadcast by NumPy's rule from operator set 7 on.
+  registry.add("Add", /*since=*/7, 2, importNary<nn::AddOp>);
+  registry.add("Sub", /*since=*/7, 2, importNary<nn::SubOp>);
+  registry.add("Mul", /*since=*/7, 2, importNary<nn::MulOp>);
+  registry.add("Div", /*since=*/7, 2, importNary<nn::DivOp>);
+  registry.add("And", /*since=*/7, 2, importNary<nn::AndOp>);
+  registry.add("Or", /*since=*/7, 2, importNary<nn::OrOp>);
+  registry.add("Xor", /*since=*/7, 2, importCompare<Comparison::NotEqual>);
+  registry.add("Pow", /*since=*/7, 2, importPow);
+  registry.add("Mod", /*since=*/10, 2, importMod);
+  registry.add("Equal", /*since=*/7, 2, importCompare<Comparison::Equal>);
+  registry.add("Less", /*since=*/7, 2, importCompare<Comparison::Less>);
+  registry.add("Greater", /*since=*/7, 2, importCompare<Comparison::Greater>);
+  registry.add("LessOrEqual", /*since=*/12, 2,
+               importCompare<Comparison::LessOrEqual>);
+  registry.add("GreaterOrEqual", /*since=*/12, 2,
+               importCompare<Comparison::GreaterOrEqual>);
+  registry.add("Max", /*since=*/8, {1, unlimited}, importNary<nn::MaxOp>);
+  registry.add("Min", /*since=*/8, {1, unlimited}, importNary<nn::MinOp>);
+  registry.add("Sum", /*since=*/8, {1, unlimited}, importNary<nn::AddOp>);
+  registry.add("Mean", /*since=*/8, {1, unlimited}, importMean);
+  registry.add("Cast", /*since=*/6, 1, importCast);
+  registry.add("CastLike", /*since=*/15, 2, importCastLike);
+  registry.add("Clip", /*since=*/6, {1, 3}, importClip);
+  registry.add("Where", /*since=*/9, 3, importWhere);
+
+  registry.setDomain("com.microsoft");
+  registry.add("Gelu", /*since=*/1, 1, importBiasGelu<nn::GeluForm::Erf>);
+  registry.add("BiasGelu", /*since=*/1, 2, importBiasGelu<nn::GeluForm::Erf>);
+  registry.add("FastGelu", /*since=*/1, {1, 2},
+               importBiasGelu<nn::GeluForm::Tanh>);
+  registry.add("QuickGelu", /*since=*/1, 1, importQuickGelu);
+}
+} // namespace pipewright
