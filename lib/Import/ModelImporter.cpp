@@ -263,18 +263,34 @@ Value ModelImporter::getRandomKey() {
 // After the last node
 //===----------------------------------------------------------------------===//
 
+/// The ops that read the elements of \p value, in whatever shape.
+static SmallVector<std::pair<Operation *, Value>> getReaders(Value value) {
+  SmallVector<std::pair<Operation *, Value>> readers;
+  SmallVector<Value> shapes{value};
+  while (!shapes.empty()) {
+    Value shaped = shapes.pop_back_val();
+    for (Operation *op : shaped.getUsers()) {
+      if (auto reshape = dyn_cast<nn::ReshapeOp>(op))
+        shapes.push_back(reshape.getResult());
+      else
+        readers.push_back({op, shaped});
+    }
+  }
+  return readers;
+}
+
 /// What is known of the values of \p argument from the ops that read it.
 static pp::InputAttr describeValues(BlockArgument argument,
                                     pp::InputAttr spec) {
   int64_t classes = 0, ignored = 0, limit = 0;
-  for (OpOperand &use : argument.getUses()) {
-    auto loss = dyn_cast<nn::CrossEntropyOp>(use.getOwner());
-    if (loss && loss.getLabels() == argument) {
+  for (auto [op, value] : getReaders(argument)) {
+    auto loss = dyn_cast<nn::CrossEntropyOp>(op);
+    if (loss && loss.getLabels() == value) {
       classes = getShape(loss.getLogits()).back();
       ignored = loss.getIgnoreIndex();
     }
-    auto gather = dyn_cast<nn::GatherOp>(use.getOwner());
-    if (!gather || gather.getIndices() != argument)
+    auto gather = dyn_cast<nn::GatherOp>(op);
+    if (!gather || gather.getIndices() != value)
       continue;
     int64_t size = getShape(gather.getTable())[gather.getAxis()];
     limit = limit == 0 ? size : std::min(limit, size);
