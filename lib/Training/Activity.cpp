@@ -46,9 +46,8 @@ static SmallVector<llvm::BitVector> findDependence(nn::FunctionOp function) {
     for (Value result : op.getResults())
       dependence[result] = hasGradient(result.getType()) ? arguments : none;
   }
-  return llvm::map_to_vector(
-      body.getTerminator()->getOperands(),
-      [&](Value result) { return dependence[result]; });
+  return llvm::map_to_vector(body.getTerminator()->getOperands(),
+                             [&](Value result) { return dependence[result]; });
 }
 
 namespace {
@@ -95,8 +94,8 @@ llvm::BitVector ActivityFinder::findVaried(pp::LayerOp layer) {
   for (auto [index, argument] : llvm::enumerate(layer.getArguments()))
     if (varied.contains(argument))
       arguments.set(index);
-  for (auto [index, name] : llvm::enumerate(
-           layer.getParameters().getAsRange<FlatSymbolRefAttr>()))
+  for (auto [index, name] :
+       llvm::enumerate(layer.getParameters().getAsRange<FlatSymbolRefAttr>()))
     if (symbols.lookup<pp::ParameterOp>(name.getAttr()).getTrainable())
       arguments.set(inputs + index);
 

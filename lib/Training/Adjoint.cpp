@@ -119,8 +119,10 @@ void AdjointBuilder::contribute(Value value, Value gradient, Location loc) {
 }
 
 LogicalResult AdjointBuilder::differentiate(Operation *op) {
-  SmallVector<Value> dys = llvm::map_to_vector(
-      op->getResults(), [&](Value result) { return cotangents.lookup(result); });
+  SmallVector<Value> dys =
+      llvm::map_to_vector(op->getResults(), [&](Value result) {
+        return cotangents.lookup(result);
+      });
   if (llvm::none_of(dys, [](Value dy) { return dy != nullptr; }))
     return success();
   GradientBuilder gradients(builder, op->getLoc());

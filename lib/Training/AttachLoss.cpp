@@ -22,8 +22,8 @@ using namespace pipewright;
 
 namespace {
 /// Writes the body of a loss function: from its arguments to sum and weight.
-using LossBody = llvm::function_ref<std::pair<Value, Value>(
-    GradientBuilder &, ValueRange)>;
+using LossBody =
+    llvm::function_ref<std::pair<Value, Value>(GradientBuilder &, ValueRange)>;
 
 struct AttachLoss : pipewright::impl::AttachLossBase<AttachLoss> {
   using AttachLossBase::AttachLossBase;
@@ -62,11 +62,10 @@ static bool isFloat(Value value) {
 }
 
 static std::string quoteAll(ArrayRef<StringRef> names) {
-  return llvm::join(llvm::map_range(names,
-                                    [](StringRef name) {
-                                      return ("'" + name + "'").str();
-                                    }),
-                    ", ");
+  return llvm::join(
+      llvm::map_range(names,
+                      [](StringRef name) { return ("'" + name + "'").str(); }),
+      ", ");
 }
 
 FailureOr<Value> AttachLoss::findOutput(StringRef name) {
@@ -80,8 +79,8 @@ FailureOr<Value> AttachLoss::findOutput(StringRef name) {
 
 /// The output and the name of the target that an option such as `mse:y,t`
 /// gives.
-FailureOr<std::pair<Value, StringRef>>
-AttachLoss::splitNames(StringRef kind, StringRef names) {
+FailureOr<std::pair<Value, StringRef>> AttachLoss::splitNames(StringRef kind,
+                                                              StringRef names) {
   auto [outputName, targetName] = names.split(',');
   if (outputName.empty() || targetName.empty())
     return error() << "loss '" << kind << ":" << names
@@ -91,8 +90,8 @@ AttachLoss::splitNames(StringRef kind, StringRef names) {
   if (failed(output))
     return failure();
   if (!isFloat(*output))
-    return error() << "output '" << outputName << "' is a "
-                   << output->getType() << ", which has no gradient";
+    return error() << "output '" << outputName << "' is a " << output->getType()
+                   << ", which has no gradient";
   return std::pair(*output, targetName);
 }
 
@@ -107,9 +106,9 @@ FailureOr<Value> AttachLoss::getTarget(StringRef name, Type type) {
         /*label_classes=*/0, /*ignore_index=*/0, /*index_limit=*/0);
     return Value(model.addInput(spec, type, model.getLoc()));
   }
-  bool isNarrowLabel = tensor.getElementType().isInteger(64) &&
-                       input.getType() ==
-                           tensor.clone(IntegerType::get(&getContext(), 32));
+  bool isNarrowLabel =
+      tensor.getElementType().isInteger(64) &&
+      input.getType() == tensor.clone(IntegerType::get(&getContext(), 32));
   if (input.getType() == type || isNarrowLabel)
     return Value(input);
   return error() << "input '" << name << "' is a " << input.getType()
@@ -183,8 +182,8 @@ LogicalResult AttachLoss::attachCrossEntropy(StringRef names) {
   if (type.getRank() < 2)
     return error() << "logits of type " << type
                    << " have no batch axis before the class axis";
-  Type labelsType = RankedTensorType::get(
-      type.getShape().drop_back(), IntegerType::get(&getContext(), 64));
+  Type labelsType = RankedTensorType::get(type.getShape().drop_back(),
+                                          IntegerType::get(&getContext(), 64));
   FailureOr<Value> labels = getTarget(labelsName, labelsType);
   if (failed(labels))
     return failure();
@@ -236,9 +235,8 @@ LogicalResult AttachLoss::attachOutput(StringRef name) {
 
 LogicalResult AttachLoss::attachOnlyScalar() {
   SmallVector<StringRef> scalars;
-  for (auto [output, name] :
-       llvm::zip_equal(exit.getOutputs(),
-                       exit.getNames().getAsValueRange<StringAttr>()))
+  for (auto [output, name] : llvm::zip_equal(
+           exit.getOutputs(), exit.getNames().getAsValueRange<StringAttr>()))
     if (isFloat(output) && getTensorType(output).getNumElements() == 1)
       scalars.push_back(name);
   if (scalars.empty())

@@ -8,6 +8,7 @@
 #include "pipewright/Training/Adjoint.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -26,8 +27,7 @@ using Inputs = SmallVector<std::pair<nn::OperandAttr, Value>>;
 class Cutter {
 public:
   Cutter(nn::FunctionOp primal, Adjoint adjoint)
-      : primal(primal), adjoint(std::move(adjoint)),
-        builder(primal.getContext()) {}
+      : primal(primal), adjoint(std::move(adjoint)) {}
 
   nn::DerivativeOp run();
 
@@ -41,15 +41,14 @@ private:
   Part cutBackward(const Leaves &leaves, Part &weight);
   nn::FunctionOp copyForward(ArrayRef<Part *> users);
   Part cut(StringRef suffix, ArrayRef<Value> roots, const Leaves &leaves);
-  nn::FunctionOp
-  copyOps(StringRef suffix, const Inputs &inputs,
-          const DenseSet<Operation *> &ops, ArrayRef<Value> roots);
+  nn::FunctionOp copyOps(StringRef suffix, const Inputs &inputs,
+                         const DenseSet<Operation *> &ops,
+                         ArrayRef<Value> roots);
   SmallVector<Value> renumber(nn::ValueRole role, ArrayRef<Part *> parts,
                               ArrayRef<Value> values);
 
   nn::FunctionOp primal;
   Adjoint adjoint;
-  OpBuilder builder;
   SmallVector<Value> saved;
   /// The gradient ops that input gradients need, and their results.
   DenseSet<Operation *> backwardOps;
@@ -75,20 +74,19 @@ static void sinkRecomputed(ArrayRef<Operation *> recomputed) {
 }
 
 /// Copies \p ops into a function that takes \p inputs and returns \p roots.
-nn::FunctionOp
-Cutter::copyOps(StringRef suffix, const Inputs &inputs,
-                const DenseSet<Operation *> &ops, ArrayRef<Value> roots) {
+nn::FunctionOp Cutter::copyOps(StringRef suffix, const Inputs &inputs,
+                               const DenseSet<Operation *> &ops,
+                               ArrayRef<Value> roots) {
   SmallVector<Type> types;
   for (const auto &[role, value] : inputs)
     types.push_back(value.getType());
-  SmallVector<Type> results = llvm::map_to_vector(
-      roots, [](Value value) { return value.getType(); });
+  SmallVector<Type> results =
+      llvm::map_to_vector(roots, [](Value value) { return value.getType(); });
   std::string name = (primal.getSymName() + suffix).str();
-  builder.setInsertionPointAfter(primal);
+  OpBuilder builder(primal.getContext());
   auto function = nn::FunctionOp::create(
       builder, primal.getLoc(), name, builder.getFunctionType(types, results));
 
-  OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&function.getBody());
   IRMapping mapping;
   for (const auto &[role, value] : inputs)
@@ -105,6 +103,9 @@ Cutter::copyOps(StringRef suffix, const Inputs &inputs,
       roots, [&](Value value) { return mapping.lookup(value); });
   nn::ReturnOp::create(builder, primal.getLoc(), returned);
   sinkRecomputed(recomputed);
+  // A parameter of the model may have this name: the table makes it unique.
+  SymbolTable(primal->getParentOp())
+      .insert(function, std::next(Block::iterator(primal)));
   return function;
 }
 
@@ -224,8 +225,7 @@ SmallVector<Value> Cutter::renumber(nn::ValueRole role, ArrayRef<Part *> parts,
 /// B returns the input gradients and what W uses of its other results.
 Part Cutter::cutBackward(const Leaves &leaves, Part &weight) {
   SmallVector<Value> roots(adjoint.inputGradients);
-  llvm::append_range(roots,
-                     renumber(nn::ValueRole::Pending, &weight, pending));
+  llvm::append_range(roots, renumber(nn::ValueRole::Pending, &weight, pending));
   return cut(".b", roots, leaves);
 }
 
@@ -255,7 +255,8 @@ nn::DerivativeOp Cutter::run() {
     backward = cutBackward(leaves, weight);
   nn::FunctionOp forward = copyForward({&backward, &weight});
 
-  auto name = [&](nn::FunctionOp function) {
+  OpBuilder builder(primal.getContext());
+  auto name = [](nn::FunctionOp function) {
     return function ? FlatSymbolRefAttr::get(function.getSymNameAttr())
                     : FlatSymbolRefAttr();
   };

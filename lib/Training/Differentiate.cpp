@@ -72,9 +72,8 @@ LogicalResult Differentiate::narrow(StringRef option, StringRef pattern,
   }
   if (matchesAny)
     return success();
-  return getOperation().emitError()
-         << "option '" << option << "': '" << pattern
-         << "' matches no trainable parameter";
+  return getOperation().emitError() << "option '" << option << "': '" << pattern
+                                    << "' matches no trainable parameter";
 }
 
 /// Parameters without a gradient in any layer are not trainable.

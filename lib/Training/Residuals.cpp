@@ -16,8 +16,8 @@ static bool isCheap(Operation *op) {
              nn::BroadcastOp, nn::SliceOp, nn::ReverseOp, nn::PadOp,
              nn::ConcatOp, nn::CompareOp, nn::CastOp, nn::SelectOp, nn::NotOp,
              nn::AndOp, nn::OrOp, nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp,
-             nn::MaxOp, nn::MinOp, nn::NegOp, nn::AbsOp, nn::SignOp,
-             nn::ReluOp, nn::FloorOp, nn::CeilOp>(op);
+             nn::MaxOp, nn::MinOp, nn::NegOp, nn::AbsOp, nn::SignOp, nn::ReluOp,
+             nn::FloorOp, nn::CeilOp>(op);
 }
 
 namespace {

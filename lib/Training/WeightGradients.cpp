@@ -11,8 +11,7 @@
 using namespace mlir;
 using namespace pipewright;
 
-llvm::StringMap<nn::DerivativeOp>
-pipewright::findDerivatives(ModuleOp module) {
+llvm::StringMap<nn::DerivativeOp> pipewright::findDerivatives(ModuleOp module) {
   llvm::StringMap<nn::DerivativeOp> derivatives;
   for (auto derivative : module.getOps<nn::DerivativeOp>())
     derivatives.try_emplace(derivative.getPrimal(), derivative);

@@ -18,8 +18,8 @@ namespace pipewright {
 struct Activity {
   Activity() = default;
   Activity(unsigned firstParameter, unsigned arguments, unsigned results)
-      : firstParameter(firstParameter), arguments(arguments),
-        results(results) {}
+      : firstParameter(firstParameter), arguments(arguments), results(results) {
+  }
 
   /// The arguments from this one on are parameters.
   unsigned firstParameter = 0;

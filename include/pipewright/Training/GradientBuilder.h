@@ -26,7 +26,8 @@ public:
   mlir::Location getLoc() const { return loc; }
 
   /// Makes any op, for what has no shorthand below.
-  template <typename OpTy, typename... Args> OpTy create(Args &&...args) {
+  template <typename OpTy, typename... Args>
+  OpTy create(Args &&...args) {
     return OpTy::create(builder, loc, std::forward<Args>(args)...);
   }
 

@@ -1,4 +1,5 @@
-//===- Gradients.h - The gradient of each op, operand by operand -*- C++ -*-===//
+//===- Gradients.h - The gradient of each op, operand by operand -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -44,7 +45,8 @@ public:
 
   /// Adds a rule for all operands of a variadic op; it takes the operand's
   /// number after the op.
-  template <typename OpTy, typename RuleT> void addForEach(RuleT rule) {
+  template <typename OpTy, typename RuleT>
+  void addForEach(RuleT rule) {
     variadic[OpTy::getOperationName()] =
         [rule](mlir::Operation *op, unsigned operand, mlir::Value dy,
                GradientBuilder &b) {
@@ -77,11 +79,13 @@ private:
   using VariadicRule = std::function<mlir::Value(
       mlir::Operation *, unsigned, mlir::Value, GradientBuilder &)>;
 
-  template <typename OpTy, typename RuleT> static Rule wrap(RuleT rule) {
+  template <typename OpTy, typename RuleT>
+  static Rule wrap(RuleT rule) {
     return [rule](mlir::Operation *op, llvm::ArrayRef<mlir::Value> cotangents,
                   GradientBuilder &b) -> mlir::Value {
       // In this order: a Value converts to an ArrayRef of one, not back.
-      if constexpr (std::is_invocable_v<RuleT, OpTy, llvm::ArrayRef<mlir::Value>,
+      if constexpr (std::is_invocable_v<RuleT, OpTy,
+                                        llvm::ArrayRef<mlir::Value>,
                                         GradientBuilder &>)
         return rule(llvm::cast<OpTy>(op), cotangents, b);
       else

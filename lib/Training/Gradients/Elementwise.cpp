@@ -41,11 +41,11 @@ static void registerRoots(GradientRegistry &registry) {
     Value y = op.getResult();
     return b.scale(b.multiply(y, b.multiply(y, y)), -0.5);
   });
-  addFactor<nn::ReciprocalOp>(
-      registry, [](nn::ReciprocalOp op, GradientBuilder &b) {
-        Value y = op.getResult();
-        return b.negate(b.multiply(y, y));
-      });
+  addFactor<nn::ReciprocalOp>(registry,
+                              [](nn::ReciprocalOp op, GradientBuilder &b) {
+                                Value y = op.getResult();
+                                return b.negate(b.multiply(y, y));
+                              });
 }
 
 static void registerExponentials(GradientRegistry &registry) {
@@ -74,9 +74,8 @@ static void registerExponentials(GradientRegistry &registry) {
 }
 
 static void registerOtherUnary(GradientRegistry &registry) {
-  registry.add<nn::NegOp>(0, [](nn::NegOp, Value dy, GradientBuilder &b) {
-    return b.negate(dy);
-  });
+  registry.add<nn::NegOp>(
+      0, [](nn::NegOp, Value dy, GradientBuilder &b) { return b.negate(dy); });
   addFactor<nn::AbsOp>(registry, [](nn::AbsOp op, GradientBuilder &b) -> Value {
     return b.create<nn::SignOp>(op.getOperand());
   });
@@ -137,9 +136,8 @@ static void registerArithmetic(GradientRegistry &registry) {
   registry.add<nn::AddOp>(0, pass);
   registry.add<nn::AddOp>(1, pass);
   registry.add<nn::SubOp>(0, pass);
-  registry.add<nn::SubOp>(1, [](nn::SubOp, Value dy, GradientBuilder &b) {
-    return b.negate(dy);
-  });
+  registry.add<nn::SubOp>(
+      1, [](nn::SubOp, Value dy, GradientBuilder &b) { return b.negate(dy); });
   registry.add<nn::MulOp>(0, [](nn::MulOp op, Value dy, GradientBuilder &b) {
     return b.multiply(dy, op.getRhs());
   });
@@ -166,8 +164,7 @@ static void registerArithmetic(GradientRegistry &registry) {
 static Value powBaseGradient(nn::PowOp op, Value dy, GradientBuilder &b) {
   Value base = op.getLhs(), exponent = op.getRhs();
   Value zero = b.constant(0, exponent);
-  Value power =
-      b.power(base, b.subtract(exponent, b.constant(1, exponent)));
+  Value power = b.power(base, b.subtract(exponent, b.constant(1, exponent)));
   Value isFlat = b.compare(nn::Comparison::Equal, exponent, zero);
   return b.multiply(dy, b.select(isFlat, zero, b.multiply(exponent, power)));
 }
@@ -178,8 +175,8 @@ static Value powExponentGradient(nn::PowOp op, Value dy, GradientBuilder &b) {
   Value base = op.getLhs();
   Value isPositive =
       b.compare(nn::Comparison::Greater, base, b.constant(0, base));
-  Value log = b.create<nn::LogOp>(
-      b.select(isPositive, base, b.constant(1, base)));
+  Value log =
+      b.create<nn::LogOp>(b.select(isPositive, base, b.constant(1, base)));
   return b.multiply(dy, b.multiply(op.getResult(), log));
 }
 

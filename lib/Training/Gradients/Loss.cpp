@@ -13,8 +13,9 @@ namespace pipewright {
 void registerLoss(GradientRegistry &registry) {
   // The weight counts labels: only the sum depends on the logits.
   registry.add<nn::CrossEntropyOp>(
-      0, [](nn::CrossEntropyOp op, ArrayRef<Value> cotangents,
-            GradientBuilder &b) -> Value {
+      0,
+      [](nn::CrossEntropyOp op, ArrayRef<Value> cotangents,
+         GradientBuilder &b) -> Value {
         if (!cotangents[0])
           return {};
         return b.create<nn::CrossEntropyGradOp>(

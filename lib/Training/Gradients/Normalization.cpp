@@ -85,16 +85,15 @@ static Value layerNormOperandGradient(nn::LayerNormOp op,
   Value r = op.getInverseDeviation();
   Value gradient;
   if (Value dy = cotangents[0])
-    gradient = b.create<nn::LayerNormGradOp>(
-        op.getOperand().getType(), dy, op.getOperand(), op.getScale(),
-        op.getMean(), r, op.getAxis());
+    gradient = b.create<nn::LayerNormGradOp>(op.getOperand().getType(), dy,
+                                             op.getOperand(), op.getScale(),
+                                             op.getMean(), r, op.getAxis());
   if (Value dm = cotangents[1])
     gradient = sum(gradient, rows.perRow(b.scale(dm, 1.0 / rows.size), b), b);
   if (Value dr = cotangents[2])
-    gradient = sum(gradient,
-                   inverseDeviationGradient(rows, dr, r, centered(op, rows, b),
-                                            b),
-                   b);
+    gradient =
+        sum(gradient,
+            inverseDeviationGradient(rows, dr, r, centered(op, rows, b), b), b);
   return gradient;
 }
 
@@ -130,8 +129,8 @@ static Value rmsNormOperandGradient(nn::RMSNormOp op,
     Value n = b.multiply(x, rPerRow);
     Value g = b.multiply(dy, rows.perElement(op.getScale(), b));
     Value mean = b.reduce(nn::Reduction::Mean, b.multiply(g, n), rows.axes);
-    gradient = b.multiply(
-        rPerRow, b.subtract(g, b.multiply(n, rows.perRow(mean, b))));
+    gradient =
+        b.multiply(rPerRow, b.subtract(g, b.multiply(n, rows.perRow(mean, b))));
   }
   if (Value dr = cotangents[1])
     gradient = sum(gradient, inverseDeviationGradient(rows, dr, r, x, b), b);
@@ -144,8 +143,8 @@ static Value rmsNormScaleGradient(nn::RMSNormOp op, ArrayRef<Value> cotangents,
   if (!dy)
     return {};
   Rows rows(op);
-  Value normalized = b.multiply(op.getOperand(),
-                                rows.perRow(op.getInverseDeviation(), b));
+  Value normalized =
+      b.multiply(op.getOperand(), rows.perRow(op.getInverseDeviation(), b));
   return b.reduceTo(b.multiply(dy, normalized), getShape(op.getScale()));
 }
 

@@ -36,8 +36,8 @@ static Value productGradient(nn::ReduceOp op, Value dy, GradientBuilder &b) {
   Value zeros = b.reduce(nn::Reduction::Sum, isZeroNumber, axes);
   Value otherZeros =
       b.subtract(b.repeatAlong(zeros, axes, shape), isZeroNumber);
-  Value others = b.divide(
-      b.repeatAlong(b.multiply(dy, product), axes, shape), nonZero);
+  Value others =
+      b.divide(b.repeatAlong(b.multiply(dy, product), axes, shape), nonZero);
   return b.select(b.compare(nn::Comparison::Equal, otherZeros, zero), others,
                   zero);
 }
@@ -67,9 +67,8 @@ void registerReduction(GradientRegistry &registry) {
   // Element j reaches the sums at and after it: run the other way.
   registry.add<nn::CumulativeSumOp>(
       0, [](nn::CumulativeSumOp op, Value dy, GradientBuilder &b) -> Value {
-        return b.create<nn::CumulativeSumOp>(dy, op.getAxis(),
-                                             op.getExclusive(),
-                                             !op.getReverse());
+        return b.create<nn::CumulativeSumOp>(
+            dy, op.getAxis(), op.getExclusive(), !op.getReverse());
       });
 }
 
