@@ -1,0 +1,197 @@
+//===- GradientRuleTests.cpp - Each gradient rule against differences
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Differences.h"
+#include "GradientSamples.h"
+
+#include "pipewright/Training/Activity.h"
+#include "pipewright/Training/Gradients.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace pipewright;
+
+namespace {
+/// The function of a sample, and functions made from it that compute one
+/// gradient.
+class RuleTester {
+public:
+  explicit RuleTester(StringRef op, StringRef text);
+
+  nn::FunctionOp getFunction() { return function; }
+  Operation *getOp() { return op; }
+
+  /// The gradient of operand \p operand of the op, which is an argument, when
+  /// the results in \p active have a cotangent; the inputs are those of the
+  /// function and a cotangent per result.
+  std::vector<double> getGradient(unsigned operand, ArrayRef<bool> active,
+                                  ArrayRef<nn::HostTensor> inputs);
+
+private:
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  nn::FunctionOp function;
+  Operation *op = nullptr;
+};
+} // namespace
+
+RuleTester::RuleTester(StringRef name, StringRef text) {
+  context.loadDialect<nn::NNDialect>();
+  module = parseSourceString<ModuleOp>(text, &context);
+  if (!module)
+    return;
+  function = *module->getOps<nn::FunctionOp>().begin();
+  op = &function.getBody().front().front();
+  EXPECT_EQ(op->getName().stripDialect(), name);
+}
+
+std::vector<double> RuleTester::getGradient(unsigned operand,
+                                            ArrayRef<bool> active,
+                                            ArrayRef<nn::HostTensor> inputs) {
+  nn::FunctionOp rule = function.clone();
+  SymbolTable(*module).insert(rule);
+  Block &body = rule.getBody().front();
+  SmallVector<Value> cotangents;
+  for (auto [result, isActive] : llvm::zip_equal(op->getResults(), active)) {
+    Value dy = body.addArgument(result.getType(), op->getLoc());
+    cotangents.push_back(isActive ? dy : Value());
+  }
+  OpBuilder builder(body.getTerminator());
+  GradientBuilder gradients(builder, op->getLoc());
+  OpOperand &target = body.front().getOpOperand(operand);
+  Value gradient = GradientRegistry::get().build(target, cotangents, gradients);
+  if (!gradient)
+    gradient = gradients.constant(0, target.get());
+  EXPECT_EQ(gradient.getType(), target.get().getType());
+  body.getTerminator()->setOperands(gradient);
+  rule.setType(builder.getFunctionType(
+      body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
+  Tensors results = evaluate(rule, inputs);
+  rule.erase();
+  return results.empty() ? std::vector<double>() : results[0].getFloats().vec();
+}
+
+/// Checks the rule of one operand with a cotangent for all results, and for
+/// each alone.
+static void checkRule(RuleTester &tester, const GradientSample &sample,
+                      unsigned operand) {
+  nn::FunctionOp function = tester.getFunction();
+  TensorMaker maker(sample.low, sample.high, sample.integers);
+  Tensors inputs = maker.make(function.getArgumentTypes());
+  Tensors cotangents = maker.make(function.getResultTypes());
+  Tensors all(inputs);
+  all.append(cotangents);
+
+  unsigned results = cotangents.size();
+  for (unsigned only = 0; only <= results; ++only) {
+    SmallVector<bool> active(results, only == results);
+    Tensors used(cotangents);
+    for (unsigned result = 0; result < results; ++result) {
+      active[result] |= result == only;
+      if (!active[result])
+        used[result] = nn::HostTensor::zeros(
+            cast<RankedTensorType>(function.getResultTypes()[result]));
+    }
+    SCOPED_TRACE("cotangents of " + std::to_string(only));
+    expectNear(tester.getGradient(operand, active, all),
+               differentiate(function, inputs, used, operand));
+  }
+}
+
+TEST(GradientRules, EqualDifferences) {
+  for (const GradientSample &sample : getGradientSamples()) {
+    SCOPED_TRACE(sample.text);
+    RuleTester tester(sample.op, sample.text);
+    ASSERT_TRUE(tester.getOp());
+    for (OpOperand &operand : tester.getOp()->getOpOperands())
+      if (isDifferentiable(operand))
+        checkRule(tester, sample, operand.getOperandNumber());
+  }
+}
+
+TEST(GradientRules, CoverEachOperandOfEachOp) {
+  MLIRContext context;
+  context.loadDialect<nn::NNDialect>();
+  llvm::StringSet<> covered;
+  for (const GradientSample &sample : getGradientSamples()) {
+    RuleTester tester(sample.op, sample.text);
+    ASSERT_TRUE(tester.getOp()) << sample.text;
+    StringRef name = tester.getOp()->getName().getStringRef();
+    covered.insert(name);
+    for (OpOperand &operand : tester.getOp()->getOpOperands())
+      EXPECT_TRUE(
+          GradientRegistry::get().covers(name, operand.getOperandNumber()))
+          << name.str() << " does not say what the gradient of operand "
+          << operand.getOperandNumber() << " is";
+  }
+  // Constants have no operands, and layer functions no calls.
+  covered.insert("nn.constant");
+  covered.insert("nn.call");
+  for (RegisteredOperationName op : context.getRegisteredOperations())
+    if (nn::hasEvaluator(op))
+      EXPECT_TRUE(covered.contains(op.getStringRef()))
+          << op.getStringRef().str() << " has no sample";
+}
+
+/// The gradient for the only argument of \p text, at \p x, with cotangents 1.
+static std::vector<double> gradientAt(StringRef op, StringRef text,
+                                      nn::HostTensor x) {
+  RuleTester tester(op, text);
+  nn::HostTensor ones = nn::HostTensor::zeros(
+      cast<RankedTensorType>(tester.getFunction().getResultTypes()[0]));
+  for (double &value : ones.getFloats())
+    value = 1;
+  return tester.getGradient(0, {true}, {x, ones});
+}
+
+TEST(GradientRules, EqualExtremesShareTheGradient) {
+  const char *text = "nn.function @f(%x: tensor<4xf64>) -> tensor<f64> {\n"
+                     "  %y = nn.reduce max %x axes [0]"
+                     " : tensor<4xf64> -> tensor<f64>\n"
+                     "  nn.return %y : tensor<f64>\n}";
+  nn::HostTensor x({4}, std::vector<double>{3, 1, 3, 3});
+  expectNear(gradientAt("reduce", text, x), {1. / 3, 0, 1. / 3, 1. / 3});
+}
+
+TEST(GradientRules, ProductsHaveGradientsAtZero) {
+  const char *text = "nn.function @f(%x: tensor<3x3xf64>) -> tensor<3xf64> {\n"
+                     "  %y = nn.reduce prod %x axes [1]"
+                     " : tensor<3x3xf64> -> tensor<3xf64>\n"
+                     "  nn.return %y : tensor<3xf64>\n}";
+  nn::HostTensor x({3, 3}, std::vector<double>{2, 3, 5, 2, 0, 5, 0, 0, 5});
+  expectNear(gradientAt("reduce", text, x), {15, 10, 6, 0, 10, 0, 0, 0, 0});
+}
+
+TEST(GradientRules, EqualOperandsOfMaxShareInHalves) {
+  const char *text = "nn.function @f(%x: tensor<2xf64>, %z: tensor<2xf64>)"
+                     " -> tensor<2xf64> {\n"
+                     "  %y = nn.max %x, %z : tensor<2xf64>\n"
+                     "  nn.return %y : tensor<2xf64>\n}";
+  RuleTester tester("max", text);
+  nn::HostTensor x({2}, std::vector<double>{1, 3}),
+      z({2}, std::vector<double>{1, 2}), dy({2}, std::vector<double>{4, 4});
+  expectNear(tester.getGradient(0, {true}, {x, z, dy}), {2, 4});
+  expectNear(tester.getGradient(1, {true}, {x, z, dy}), {2, 0});
+}
+
+TEST(GradientRules, ConstantExponentOfZeroHasGradientZeroAtZero) {
+  const char *text = "nn.function @f(%x: tensor<2xf64>, %z: tensor<2xf64>)"
+                     " -> tensor<2xf64> {\n"
+                     "  %y = nn.pow %x, %z : tensor<2xf64>\n"
+                     "  nn.return %y : tensor<2xf64>\n}";
+  RuleTester tester("pow", text);
+  nn::HostTensor x({2}, std::vector<double>{0, 0}),
+      z({2}, std::vector<double>{0, 2}), dy({2}, std::vector<double>{1, 1});
+  expectNear(tester.getGradient(0, {true}, {x, z, dy}), {0, 0});
+  expectNear(tester.getGradient(1, {true}, {x, z, dy}), {0, 0});
+}

@@ -1,0 +1,212 @@
+//===- GradientSamples.cpp - Functions on which gradients are tried
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GradientSamples.h"
+
+#include <vector>
+
+using namespace pipewright;
+
+/// An op `%y = nn.<op> : <from> -> <to>` on arguments %a, %b, … of the types
+/// \p from.
+static std::string apply(const std::string &op, std::vector<std::string> from,
+                         const std::string &to, const std::string &types) {
+  std::string text = "nn.function @f(";
+  for (size_t i = 0; i < from.size(); ++i)
+    text += (i ? ", %" : "%") + std::string(1, 'a' + i) + ": tensor<" +
+            from[i] + ">";
+  return text + ") -> tensor<" + to + "> {\n  %y = nn." + op + " : " + types +
+         "\n  nn.return %y : tensor<" + to + ">\n}\n";
+}
+
+/// The same for one argument of the type of the result.
+static std::string applySame(const std::string &op, const std::string &type) {
+  return apply(op, {type}, type, "tensor<" + type + ">");
+}
+
+/// The same, with the types written as `(from) -> to`.
+static std::string applyFunctional(const std::string &op,
+                                   const std::vector<std::string> &from,
+                                   const std::string &to) {
+  std::string types = "(";
+  for (size_t i = 0; i < from.size(); ++i)
+    types += (i ? ", tensor<" : "tensor<") + from[i] + ">";
+  return apply(op, from, to, types + ") -> tensor<" + to + ">");
+}
+
+/// The same, with the types written as `from, from -> to`.
+static std::string applyListed(const std::string &op,
+                               const std::vector<std::string> &from,
+                               const std::string &to) {
+  std::string types;
+  for (size_t i = 0; i < from.size(); ++i)
+    types += (i ? ", tensor<" : "tensor<") + from[i] + ">";
+  return apply(op, from, to, types + " -> tensor<" + to + ">");
+}
+
+static std::string unary(const std::string &op,
+                         const std::string &type = "2x3xf64") {
+  return applySame(op + " %a", type);
+}
+
+static std::string binary(const std::string &op,
+                          const std::string &type = "2x3xf64") {
+  return apply(op + " %a, %b", {type, type}, type, "tensor<" + type + ">");
+}
+
+static void addElementwise(std::vector<GradientSample> &samples) {
+  for (const char *op : {"neg", "abs", "sign", "exp", "tanh", "erf", "sin",
+                         "cos", "sigmoid", "relu", "floor", "ceil"})
+    samples.push_back({op, unary(op)});
+  for (const char *op : {"log", "sqrt", "rsqrt", "reciprocal"})
+    samples.push_back({op, unary(op), 0.5, 2});
+  samples.push_back({"gelu", unary("gelu erf")});
+  samples.push_back({"gelu", unary("gelu tanh")});
+  for (const char *op : {"add", "sub", "mul", "max", "min", "accumulate"})
+    samples.push_back({op, binary(op)});
+  for (const char *op : {"div", "mod", "pow"})
+    samples.push_back({op, binary(op), 0.5, 2});
+  samples.push_back({"not", unary("not", "6xi1")});
+  samples.push_back({"and", binary("and", "6xi1")});
+  samples.push_back({"or", binary("or", "6xi1")});
+  samples.push_back(
+      {"compare", apply("compare lt %a, %b", {"6xf64", "6xf64"}, "6xi1",
+                        "tensor<6xf64> -> tensor<6xi1>")});
+  samples.push_back(
+      {"select", apply("select %a, %b, %c", {"6xi1", "6xf64", "6xf64"}, "6xf64",
+                       "tensor<6xi1>, tensor<6xf64>")});
+  samples.push_back({"cast", applyListed("cast %a", {"6xf32"}, "6xf64")});
+  samples.push_back({"cast", applyListed("cast %a", {"6xi64"}, "6xf64")});
+}
+
+static void addShape(std::vector<GradientSample> &samples) {
+  samples.push_back(
+      {"reshape", applyListed("reshape %a", {"2x3xf64"}, "3x2xf64")});
+  samples.push_back({"transpose", applyListed("transpose %a [2, 0, 1]",
+                                              {"2x3x4xf64"}, "4x2x3xf64")});
+  samples.push_back(
+      {"broadcast", applyListed("broadcast %a", {"3x1xf64"}, "2x3x4xf64")});
+  samples.push_back(
+      {"slice", applyListed("slice %a offsets [1, 0] strides [1, 2]",
+                            {"4x6xf64"}, "2x3xf64")});
+  samples.push_back(
+      {"slice", applyListed("slice %a offsets [0, 6] strides [1, 1]",
+                            {"4x6xf64"}, "4x0xf64")});
+  samples.push_back({"reverse", applySame("reverse %a axes [1]", "2x3xf64")});
+  samples.push_back(
+      {"pad", applyListed("pad %a low [1, 0] high [0, 2] interior [0, 1]",
+                          {"2x3xf64"}, "3x7xf64")});
+  samples.push_back(
+      {"concat", applyListed("concat %a, %b, %c axis 1",
+                             {"2x1xf64", "2x3xf64", "2x2xf64"}, "2x6xf64")});
+}
+
+static void addContractions(std::vector<GradientSample> &samples) {
+  struct Flags {
+    const char *text, *lhs, *rhs;
+  };
+  for (Flags flags :
+       {Flags{"", "2x3x4xf64", "2x4x5xf64"},
+        Flags{" transpose_lhs", "2x4x3xf64", "2x4x5xf64"},
+        Flags{" transpose_rhs", "2x3x4xf64", "2x5x4xf64"},
+        Flags{" transpose_lhs transpose_rhs", "2x4x3xf64", "2x5x4xf64"}})
+    samples.push_back(
+        {"matmul", applyListed(std::string("matmul %a, %b") + flags.text,
+                               {flags.lhs, flags.rhs}, "2x3x5xf64")});
+  samples.push_back(
+      {"gather", applyListed("gather %a, %b axis 1", {"2x3x2xf64", "2x2xi64"},
+                             "2x2x2x2xf64")});
+  samples.push_back(
+      {"scatter_add", applyListed("scatter_add %a, %b axis 1",
+                                  {"2x2x2x2xf64", "2x2xi64"}, "2x3x2xf64")});
+  samples.push_back(
+      {"dropout_mask",
+       applyListed("dropout_mask %a ratio 0.5 stream 1", {"2xi64"}, "4xf64")});
+}
+
+static void addReductions(std::vector<GradientSample> &samples) {
+  for (const char *kind : {"sum", "mean", "max", "min", "prod"})
+    samples.push_back({"reduce", applyListed(std::string("reduce ") + kind +
+                                                 " %a axes [0, 2]",
+                                             {"2x3x2xf64"}, "3xf64")});
+  for (const char *flags : {"", " exclusive", " reverse", " exclusive reverse"})
+    samples.push_back(
+        {"cumulative_sum",
+         applySame(std::string("cumulative_sum %a axis 1") + flags,
+                   "2x4xf64")});
+}
+
+static std::string norm(const std::string &op, const std::string &row,
+                        const std::string &arguments,
+                        const std::string &argumentTypes,
+                        const std::string &results,
+                        const std::string &resultTypes) {
+  return "nn.function @f(" + arguments + ") -> (" + resultTypes + ") {\n  " +
+         results + " = nn." + op + " axis " + row + " epsilon 1.0e-3 : (" +
+         argumentTypes + ") -> (" + resultTypes + ")\n  nn.return " + results +
+         " : " + resultTypes + "\n}\n";
+}
+
+static void addNormalizations(std::vector<GradientSample> &samples) {
+  for (const char *op : {"softmax", "log_softmax"})
+    for (const char *axis : {"0", "1"})
+      samples.push_back(
+          {op, applySame(std::string(op) + " %a axis " + axis, "3x4xf64")});
+  const std::string x = "%x: tensor<2x3x4xf64>", xType = "tensor<2x3x4xf64>";
+  samples.push_back(
+      {"layer_norm",
+       norm("layer_norm %x, %s, %b", "2",
+            x + ", %s: tensor<4xf64>, %b: tensor<4xf64>",
+            xType + ", tensor<4xf64>, tensor<4xf64>", "%y, %m, %r",
+            xType + ", tensor<2x3xf64>, tensor<2x3xf64>")});
+  samples.push_back(
+      {"layer_norm", norm("layer_norm %x, %s", "1", x + ", %s: tensor<3x4xf64>",
+                          xType + ", tensor<3x4xf64>", "%y, %m, %r",
+                          xType + ", tensor<2xf64>, tensor<2xf64>")});
+  samples.push_back(
+      {"rms_norm",
+       norm("rms_norm %x, %s", "2", x + ", %s: tensor<4xf64>",
+            xType + ", tensor<4xf64>", "%y, %r", xType + ", tensor<2x3xf64>")});
+}
+
+static void addLosses(std::vector<GradientSample> &samples) {
+  samples.push_back(
+      {"cross_entropy",
+       "nn.function @f(%x: tensor<4x3xf64>, %l: tensor<4xi64>) -> "
+       "(tensor<f64>, tensor<f64>) {\n  %s, %w = nn.cross_entropy %x, %l "
+       "ignore 1 : (tensor<4x3xf64>, tensor<4xi64>) -> (tensor<f64>, "
+       "tensor<f64>)\n  nn.return %s, %w : tensor<f64>, tensor<f64>\n}\n"});
+}
+
+/// What differentiation itself makes: it needs no second derivative.
+static void addGradients(std::vector<GradientSample> &samples) {
+  samples.push_back({"softmax_grad",
+                     apply("softmax_grad %a, %b axis 1", {"2x3xf64", "2x3xf64"},
+                           "2x3xf64", "tensor<2x3xf64>")});
+  samples.push_back(
+      {"layer_norm_grad",
+       applyFunctional("layer_norm_grad %a, %b, %c, %d, %e axis 1",
+                       {"2x3xf64", "2x3xf64", "3xf64", "2xf64", "2xf64"},
+                       "2x3xf64")});
+  samples.push_back({"cross_entropy_grad",
+                     applyFunctional("cross_entropy_grad %a, %b, %c ignore 1",
+                                     {"f64", "4x3xf64", "4xi64"}, "4x3xf64")});
+}
+
+llvm::ArrayRef<GradientSample> pipewright::getGradientSamples() {
+  static const std::vector<GradientSample> samples = [] {
+    std::vector<GradientSample> all;
+    addElementwise(all);
+    addShape(all);
+    addContractions(all);
+    addReductions(all);
+    addNormalizations(all);
+    addLosses(all);
+    addGradients(all);
+    return all;
+  }();
+  return samples;
+}
