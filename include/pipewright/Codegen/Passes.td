@@ -1,0 +1,177 @@
+//===- Passes.td - From layers and programs to LLVM --------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_CODEGEN_PASSES
+#define PIPEWRIGHT_CODEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// Layer functions
+//===----------------------------------------------------------------------===//
+
+def LowerFunctions : Pass<"nn-lower-functions", "::mlir::ModuleOp"> {
+  let summary = "give layer functions one buffer for each argument and result";
+  let description = [{
+    Ensures that each `nn.function` is a `func.func` of memrefs, arguments
+    before results, whose body still works on tensors. A result that is an
+    `nn.accumulate` chain on an argument has no buffer of its own: it is
+    written back to the argument's.
+
+    ```mlir
+    nn.function @f(%x: tensor<4xf32>) -> tensor<4xf32>
+    // becomes
+    func.func @layer.f(%x: memref<4xf32>, %y: memref<4xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
+  let summary = "turn contractions into calls of the target's library";
+  let description = [{
+    Requires functions as `--nn-lower-functions` leaves them. A contraction
+    whose value goes to a result or an accumulator of the function writes
+    there at once; other values get a buffer. Contractions that the library
+    has no kernel for stay as they are.
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", "\"cpu\"",
+           "The target whose library is called">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def ToLinalg : Pass<"nn-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "turn nn ops into linalg ops on tensors";
+  let description = [{
+    Ensures that no `nn` op is left. What is sequential by nature (running
+    sums, scattered additions, random numbers) becomes loops on buffers.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def FuseElementwise : Pass<"pp-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "fuse elementwise linalg ops with the op that uses them";
+  let description = [{
+    A producer with one use is computed where it is used, unless the use
+    repeats its elements: then only moves and constants are, not arithmetic.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect"];
+}
+
+def PlanWorkspace : Pass<"pp-plan-workspace", "::mlir::func::FuncOp"> {
+  let summary = "put all temporary buffers into one workspace argument";
+  let description = [{
+    Requires a bufferized function. Ensures that it has one more argument,
+    `memref<Nxi8>`, and that no allocation is left: each buffer is a view of
+    the workspace at an offset that is a multiple of 64 bytes. Buffers that
+    are never alive together share memory.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def LowerToLoops : Pass<"pp-lower-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "turn linalg ops on buffers into loops";
+  let description = [{
+    Axes that are contiguous in all operands become one loop. Innermost
+    reductions keep their partial results in registers, so that LLVM's loop
+    vectorizer finds them whatever it knows about aliases.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def ApproximateMath : Pass<"pp-approximate-math", "::mlir::func::FuncOp"> {
+  let summary = "turn math functions into polynomials that vectorize";
+  let description = [{
+    exp, log, tanh and erf of f32, each to a few units in the last place; calls
+    of the mathematical library would keep their loops scalar.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks and programs
+//===----------------------------------------------------------------------===//
+
+def OutlineTaskOps : Pass<"pp-outline-task-ops", "::mlir::ModuleOp"> {
+  let summary = "move the nn ops of task bodies into functions";
+  let description = [{
+    Ensures that task bodies hold nothing but `nn.call`s. Equal ops share one
+    function.
+  }];
+  let dependentDialects = ["::pipewright::nn::NNDialect"];
+}
+
+def LowerTasks : Pass<"pp-lower-tasks", "::mlir::ModuleOp"> {
+  let summary = "turn tasks into functions that call compiled layers";
+  let description = [{
+    Requires tasks whose bodies hold only `nn.call`s. Ensures an `llvm.func`
+    per task, which takes an array with one pointer per distinct binding. The
+    workspace of a task holds its intermediate values and, after them, the
+    workspace of whichever layer function is running.
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", "\"cpu\"",
+           "The target that the layer functions are compiled for">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def LowerPrograms : Pass<"pp-lower-programs", "::mlir::ModuleOp"> {
+  let summary = "turn the programs of a rank into calls of the runtime";
+  let description = [{
+    Ensures functions `step` and `eval`, as far as the rank has such programs,
+    that call the runtime for each action. Tasks and channels become their
+    positions in the module, counted among the tasks and the channels that
+    the programs of the rank name.
+
+    ```mlir
+    pp.run @s0.f [2]
+    // becomes
+    llvm.call @pprtRun(%context, %task, %microbatch)
+    ```
+  }];
+  let options = [
+    Option<"rank", "rank", "int64_t", "0", "The rank whose programs are lowered">,
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def AnnotateWorkspaces : Pass<"pp-annotate-workspaces", "::mlir::ModuleOp"> {
+  let summary = "note how much scratch memory each task's code needs";
+  let description = [{
+    Requires tasks. Ensures that each has `workspace_bytes`, what the code that
+    the target generates for it needs beside its bindings. Nothing else changes:
+    the code itself is generated once the arena is planned.
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", "\"cpu\"",
+           "The target that code is generated for">,
+    Option<"processor", "processor", "std::string", "\"native\"",
+           "The processor, by the target's own names">,
+  ];
+}
+
+#endif // PIPEWRIGHT_CODEGEN_PASSES

@@ -1,0 +1,119 @@
+//===- Target.h - What code generation asks of a target ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A target is a folder of lib/Codegen/Targets. Nothing outside that folder
+// knows a target by name: the command line, the driver and the tests walk the
+// registry.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_CODEGEN_TARGET_H
+#define PIPEWRIGHT_CODEGEN_TARGET_H
+
+#include "pipewright/Dialect/NN/NN.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class Module;
+} // namespace llvm
+
+namespace pipewright {
+
+/// The bytes of an object file.
+using ObjectCode = llvm::SmallVector<char, 0>;
+
+/// What a user can choose about the code that a target emits.
+struct TargetOptions {
+  /// The processor, by the target's own names; `native` is that of this
+  /// machine.
+  std::string processor = "native";
+};
+
+/// How the executable of a rank is put together.
+struct LinkOptions {
+  /// The object files, by path.
+  std::vector<std::string> objects;
+  /// The runtime library to link with, by path.
+  std::string runtimeLibrary;
+  /// Where the executable looks for the runtime library; `$ORIGIN` is the
+  /// executable's folder.
+  std::string runtimePath = "$ORIGIN/../lib";
+};
+
+/// `batch` products of m x k by k x n matrices, row-major. Operands and result
+/// are contiguous memrefs; the strides between batches are in elements.
+struct MatMulCall {
+  mlir::Value lhs, rhs, result;
+  int64_t batch, m, n, k;
+  int64_t strideLhs, strideRhs, strideResult;
+  /// The operand is stored with its two dimensions swapped.
+  bool transposeLhs, transposeRhs;
+  /// The products are added to what the result holds.
+  bool accumulate;
+};
+
+class CodegenTarget {
+public:
+  virtual ~CodegenTarget();
+
+  virtual llvm::StringRef getName() const = 0;
+  virtual llvm::StringRef getDescription() const = 0;
+
+  /// Whether the target's library multiplies matrices of \p element. If not,
+  /// contractions are lowered as any other op.
+  virtual bool hasMatMul(mlir::Type element) const = 0;
+
+  /// Emits \p call as a call of the target's library.
+  virtual void emitMatMul(const MatMulCall &call, mlir::Location loc,
+                          mlir::OpBuilder &builder) const = 0;
+
+  /// Adds the passes that take a layer function from bufferized linalg ops,
+  /// with its workspace planned, to the LLVM dialect.
+  virtual void addLoweringPasses(mlir::OpPassManager &pm) const = 0;
+
+  /// Optimizes \p module and emits it as an object file. The module's triple
+  /// and data layout are set here.
+  virtual llvm::Expected<ObjectCode>
+  emitObject(llvm::Module &module, const TargetOptions &options) const = 0;
+
+  /// Adds to \p module, which defines `main`, what the loader starts.
+  virtual void addEntryPoint(llvm::Module &module) const = 0;
+
+  /// Links an executable that needs no other tool on the user's machine.
+  virtual llvm::Error linkExecutable(const LinkOptions &options,
+                                     llvm::StringRef path) const = 0;
+};
+
+class TargetRegistry {
+public:
+  /// The registry with all targets of this build.
+  static const TargetRegistry &get();
+
+  void add(std::unique_ptr<CodegenTarget> target) {
+    targets.push_back(std::move(target));
+  }
+
+  /// The target named \p name, or null.
+  const CodegenTarget *find(llvm::StringRef name) const;
+
+  llvm::ArrayRef<std::unique_ptr<CodegenTarget>> getTargets() const {
+    return targets;
+  }
+
+private:
+  std::vector<std::unique_ptr<CodegenTarget>> targets;
+};
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_CODEGEN_TARGET_H

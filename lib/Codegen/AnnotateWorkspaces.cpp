@@ -1,0 +1,44 @@
+//===- AnnotateWorkspaces.cpp - How much scratch memory each task needs
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Codegen/CodeGenerator.h"
+#include "pipewright/Codegen/Passes.h"
+
+namespace pipewright {
+#define GEN_PASS_DEF_ANNOTATEWORKSPACES
+#include "pipewright/Codegen/Passes.h.inc"
+} // namespace pipewright
+
+using namespace mlir;
+using namespace pipewright;
+
+namespace {
+struct AnnotateWorkspaces
+    : pipewright::impl::AnnotateWorkspacesBase<AnnotateWorkspaces> {
+  using AnnotateWorkspacesBase::AnnotateWorkspacesBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerCodegenDialects(registry);
+  }
+  void runOnOperation() override;
+};
+} // namespace
+
+void AnnotateWorkspaces::runOnOperation() {
+  ModuleOp module = getOperation();
+  const CodegenTarget *target = TargetRegistry::get().find(targetName);
+  if (!target) {
+    module.emitError("there is no target '") << targetName << "'";
+    return signalPassFailure();
+  }
+  CodeGenerator generator(*target, TargetOptions{processor});
+  FailureOr<llvm::StringMap<int64_t>> bytes =
+      generator.computeTaskWorkspaces(module);
+  if (failed(bytes))
+    return signalPassFailure();
+  for (auto task : module.getOps<pp::TaskOp>())
+    task.setWorkspaceBytes(bytes->lookup(task.getSymName()));
+}

@@ -1,0 +1,86 @@
+//===- Destination.cpp - Where an op on buffers leaves its result
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Destination.h"
+
+#include "pipewright/Dialect/NN/NN.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace pipewright;
+using bufferization::MaterializeInDestinationOp;
+
+static MemRefType getBufferType(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return MemRefType::get(type.getShape(), type.getElementType());
+}
+
+/// The buffer of \p tensor, which is about to be overwritten.
+static Value getWriteBuffer(Value tensor, RewriterBase &rewriter) {
+  if (auto toTensor = tensor.getDefiningOp<bufferization::ToTensorOp>())
+    return toTensor.getBuffer();
+  return bufferization::ToBufferOp::create(rewriter, tensor.getLoc(),
+                                           getBufferType(tensor), tensor);
+}
+
+/// The use of \p result that copies it to a buffer of the function, or null.
+static MaterializeInDestinationOp findMaterialize(Value result) {
+  for (Operation *user : result.getUsers())
+    if (auto materialize = dyn_cast<MaterializeInDestinationOp>(user))
+      return materialize;
+  return {};
+}
+
+Destination pipewright::takeDestination(Value result, RewriterBase &rewriter,
+                                        bool canAccumulate) {
+  Destination destination;
+  nn::AccumulateOp accumulate;
+  if (canAccumulate && result.hasOneUse())
+    accumulate = dyn_cast<nn::AccumulateOp>(*result.user_begin());
+  if (accumulate && accumulate.getAccumulator() != result) {
+    rewriter.setInsertionPoint(accumulate);
+    destination.buffer = getWriteBuffer(accumulate.getAccumulator(), rewriter);
+    destination.accumulate = true;
+    destination.written = accumulate;
+    return destination;
+  }
+
+  Operation *op = result.getDefiningOp();
+  rewriter.setInsertionPoint(op);
+  destination.written = result;
+  if (MaterializeInDestinationOp materialize = findMaterialize(result)) {
+    destination.buffer = materialize.getDest();
+    rewriter.eraseOp(materialize);
+    return destination;
+  }
+  destination.buffer = memref::AllocOp::create(rewriter, result.getLoc(),
+                                               getBufferType(result));
+  return destination;
+}
+
+void pipewright::finishDestination(Destination destination, Value result,
+                                   RewriterBase &rewriter) {
+  // Nobody else knows a new buffer, so what uses the result may reuse it; a
+  // buffer of the function keeps the result.
+  bool writable = destination.accumulate ||
+                  destination.buffer.getDefiningOp<memref::AllocOp>();
+  Value written = bufferization::ToTensorOp::create(
+      rewriter, result.getLoc(), result.getType(), destination.buffer,
+      /*restrict=*/true, writable);
+  Operation *op = result.getDefiningOp();
+  rewriter.replaceAllUsesWith(destination.written, written);
+  if (destination.accumulate)
+    rewriter.eraseOp(destination.written.getDefiningOp());
+  rewriter.eraseOp(op);
+}
+
+Value pipewright::getReadBuffer(Value tensor, RewriterBase &rewriter) {
+  return bufferization::ToBufferOp::create(rewriter, tensor.getLoc(),
+                                           getBufferType(tensor), tensor,
+                                           /*read_only=*/true);
+}

@@ -1,0 +1,43 @@
+//===- Destination.h - Where an op on buffers leaves its result -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_LIB_CODEGEN_DESTINATION_H
+#define PIPEWRIGHT_LIB_CODEGEN_DESTINATION_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace pipewright {
+
+/// The buffer that an op writes its result to when the op is lowered before
+/// bufferization.
+struct Destination {
+  mlir::Value buffer;
+  /// The result is added to what the buffer holds.
+  bool accumulate = false;
+  /// The tensor value that the buffer stands for once it is written.
+  mlir::Value written;
+};
+
+/// Chooses the buffer for \p result, the one result of an op that is about to
+/// be lowered: an accumulator if the result is only added to it and the op can do so, a
+/// buffer of
+/// the function's results if the result goes there, else a new one. Sets the
+/// rewriter to where the buffer is to be written; `finishDestination` comes
+/// after that.
+Destination takeDestination(mlir::Value result, mlir::RewriterBase &rewriter,
+                            bool canAccumulate = true);
+
+/// Makes all users of \p result read \p destination, and erases the op that
+/// defines the result.
+void finishDestination(Destination destination, mlir::Value result,
+                       mlir::RewriterBase &rewriter);
+
+/// \p tensor as a contiguous buffer that is only read.
+mlir::Value getReadBuffer(mlir::Value tensor, mlir::RewriterBase &rewriter);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_LIB_CODEGEN_DESTINATION_H

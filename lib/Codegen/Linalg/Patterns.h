@@ -1,0 +1,32 @@
+//===- Patterns.h - How nn ops become linalg ops ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One function per op family, in the file of that name. Elements of a float
+// type narrower than f32 are computed in their own type.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_LIB_CODEGEN_LINALG_PATTERNS_H
+#define PIPEWRIGHT_LIB_CODEGEN_LINALG_PATTERNS_H
+
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
+namespace pipewright {
+
+void populateElementwiseToLinalg(mlir::RewritePatternSet &patterns);
+void populateEmbeddingToLinalg(mlir::RewritePatternSet &patterns);
+void populateLossToLinalg(mlir::RewritePatternSet &patterns);
+void populateMatMulToLinalg(mlir::RewritePatternSet &patterns);
+void populateNormalizationToLinalg(mlir::RewritePatternSet &patterns);
+void populateRandomToLinalg(mlir::RewritePatternSet &patterns);
+void populateReductionToLinalg(mlir::RewritePatternSet &patterns);
+void populateShapeToLinalg(mlir::RewritePatternSet &patterns);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_LIB_CODEGEN_LINALG_PATTERNS_H

@@ -1,0 +1,254 @@
+//===- LowerToLoops.cpp - linalg ops on buffers as loops
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Codegen/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Utils/MemRefUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace pipewright {
+#define GEN_PASS_DEF_LOWERTOLOOPS
+#include "pipewright/Codegen/Passes.h.inc"
+} // namespace pipewright
+
+using namespace mlir;
+using namespace pipewright;
+using utils::IteratorType;
+
+//===----------------------------------------------------------------------===//
+// Before: fewer and simpler ops
+//===----------------------------------------------------------------------===//
+
+/// Copies between buffers of different layout become linalg ops; what is left
+/// is a block of bytes.
+static void lowerCopies(func::FuncOp function, RewriterBase &rewriter) {
+  function.walk([&](memref::CopyOp copy) {
+    auto source = cast<MemRefType>(copy.getSource().getType());
+    auto target = cast<MemRefType>(copy.getTarget().getType());
+    if (memref::isStaticShapeAndContiguousRowMajor(source) &&
+        memref::isStaticShapeAndContiguousRowMajor(target))
+      return;
+    rewriter.setInsertionPoint(copy);
+    linalg::makeMemRefCopyOp(rewriter, copy.getLoc(), copy.getSource(),
+                             copy.getTarget());
+    rewriter.eraseOp(copy);
+  });
+}
+
+/// Whether loops \p first and \p first + 1 run over one contiguous axis of all
+/// operands.
+static bool canMerge(linalg::GenericOp op, int64_t first) {
+  SmallVector<IteratorType> iterators = op.getIteratorTypesArray();
+  ReassociationIndices pair = {first, first + 1};
+  return iterators[first] == iterators[first + 1] &&
+         linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), {pair});
+}
+
+/// Merges loops that are one loop over memory. Ops that ask for their loops'
+/// indices keep them.
+static linalg::GenericOp mergeLoops(linalg::GenericOp op,
+                                    RewriterBase &rewriter) {
+  bool contiguous = llvm::all_of(op->getOperands(), [](Value operand) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    return !type || type.getLayout().isIdentity();
+  });
+  bool permuted = llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    return map.isProjectedPermutation();
+  });
+  if (op.getNumLoops() < 2 || op.hasIndexSemantics() || !contiguous ||
+      !permuted)
+    return op;
+  SmallVector<ReassociationIndices> groups = {{0}};
+  for (int64_t loop = 1; loop < static_cast<int64_t>(op.getNumLoops());
+       ++loop) {
+    if (canMerge(op, loop - 1))
+      groups.back().push_back(loop);
+    else
+      groups.push_back({loop});
+  }
+  if (groups.size() == op.getNumLoops())
+    return op;
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::CollapseResult> merged =
+      linalg::collapseOpIterationDims(op, groups, rewriter);
+  if (failed(merged))
+    return op;
+  auto result = cast<linalg::GenericOp>(merged->collapsedOp);
+  rewriter.eraseOp(op);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Builds the loop nest of one op on buffers.
+class LoopBuilder {
+public:
+  LoopBuilder(linalg::GenericOp op, RewriterBase &rewriter)
+      : op(op), builder(rewriter), extents(op.getStaticLoopRanges()),
+        firstReduction(findFirstReduction()) {}
+
+  void build() {
+    builder.setInsertionPoint(op);
+    buildLoop();
+    builder.eraseOp(op);
+  }
+
+private:
+  /// The outermost of the innermost loops that all are reductions: their
+  /// partial results stay in registers.
+  int64_t findFirstReduction() {
+    SmallVector<IteratorType> iterators = op.getIteratorTypesArray();
+    int64_t loop = iterators.size();
+    while (loop > 0 && iterators[loop - 1] == IteratorType::reduction)
+      --loop;
+    return loop;
+  }
+
+  Value getIndex(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, op.getLoc(), value);
+  }
+
+  /// The position in the buffer of \p operand in this iteration.
+  SmallVector<Value> getPosition(OpOperand &operand) {
+    SmallVector<Value> position;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+      if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+        position.push_back(indices[dim.getPosition()]);
+        continue;
+      }
+      auto map = AffineMap::get(op.getNumLoops(), 0, expr);
+      position.push_back(affine::AffineApplyOp::create(builder, op.getLoc(),
+                                                       map, indices));
+    }
+    return position;
+  }
+
+  Value load(OpOperand &operand) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      return operand.get();
+    return memref::LoadOp::create(builder, op.getLoc(), operand.get(),
+                                  getPosition(operand));
+  }
+
+  SmallVector<Value> loadResults() {
+    SmallVector<Value> values;
+    for (OpOperand &operand : op.getDpsInitsMutable()) {
+      // A result that is not read must not be loaded: it may be anything.
+      bool read = op.payloadUsesValueFromOperand(&operand) ||
+                  firstReduction < static_cast<int64_t>(op.getNumLoops());
+      values.push_back(read ? load(operand) : Value());
+    }
+    return values;
+  }
+
+  void storeResults(ValueRange values) {
+    for (auto [operand, value] :
+         llvm::zip_equal(op.getDpsInitsMutable(), values))
+      memref::StoreOp::create(builder, op.getLoc(), value, operand.get(),
+                              getPosition(operand));
+  }
+
+  /// The body for one iteration; the results so far are \p partial.
+  SmallVector<Value> buildBody(ArrayRef<Value> partial) {
+    IRMapping mapping;
+    Block *body = op.getBody();
+    for (OpOperand *operand : op.getDpsInputOperands())
+      mapping.map(op.getMatchingBlockArgument(operand), load(*operand));
+    for (auto [operand, value] :
+         llvm::zip_equal(op.getDpsInitsMutable(), partial))
+      if (value)
+        mapping.map(op.getMatchingBlockArgument(&operand), value);
+    for (Operation &nested : body->without_terminator()) {
+      if (auto index = dyn_cast<linalg::IndexOp>(nested)) {
+        mapping.map(index.getResult(), indices[index.getDim()]);
+        continue;
+      }
+      builder.clone(nested, mapping);
+    }
+    return llvm::map_to_vector(
+        body->getTerminator()->getOperands(),
+        [&](Value value) { return mapping.lookupOrDefault(value); });
+  }
+
+  /// Loop number `indices.size()` and those inside it.
+  void buildLoop() {
+    int64_t loop = indices.size();
+    if (loop == firstReduction) {
+      storeResults(buildInRegisters(loadResults()));
+      return;
+    }
+    scf::ForOp forOp = createFor(loop, /*initial=*/{});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(forOp.getBody()->getTerminator());
+    indices.push_back(forOp.getInductionVar());
+    buildLoop();
+    indices.pop_back();
+  }
+
+  /// The same where results stay in registers; returns them.
+  SmallVector<Value> buildInRegisters(ArrayRef<Value> partial) {
+    int64_t loop = indices.size();
+    if (loop == static_cast<int64_t>(op.getNumLoops()))
+      return buildBody(partial);
+    scf::ForOp forOp = createFor(loop, partial);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(forOp.getBody());
+    indices.push_back(forOp.getInductionVar());
+    SmallVector<Value> next =
+        buildInRegisters(SmallVector<Value>(forOp.getRegionIterArgs()));
+    scf::YieldOp::create(builder, op.getLoc(), next);
+    indices.pop_back();
+    return SmallVector<Value>(forOp.getResults());
+  }
+
+  scf::ForOp createFor(int64_t loop, ValueRange initial) {
+    return scf::ForOp::create(builder, op.getLoc(), getIndex(0),
+                              getIndex(extents[loop]), getIndex(1), initial);
+  }
+
+  linalg::GenericOp op;
+  RewriterBase &builder;
+  SmallVector<int64_t> extents;
+  int64_t firstReduction;
+  SmallVector<Value> indices;
+};
+
+struct LowerToLoops : pipewright::impl::LowerToLoopsBase<LowerToLoops> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    lowerCopies(getOperation(), rewriter);
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    for (linalg::LinalgOp op : ops) {
+      if (!op.hasPureBufferSemantics()) {
+        op.emitOpError("works on tensors; run '--one-shot-bufferize' first");
+        return signalPassFailure();
+      }
+      auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+      if (!generic) {
+        rewriter.setInsertionPoint(op);
+        FailureOr<linalg::GenericOp> made =
+            linalg::generalizeNamedOp(rewriter, op);
+        if (failed(made))
+          return signalPassFailure();
+        generic = *made;
+      }
+      LoopBuilder(mergeLoops(generic, rewriter), rewriter).build();
+    }
+  }
+};
+} // namespace

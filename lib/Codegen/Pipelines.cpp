@@ -1,0 +1,96 @@
+//===- Pipelines.cpp - The passes of code generation, in order
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Codegen/Passes.h"
+#include "pipewright/Codegen/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+void pipewright::buildBufferizePipeline(OpPassManager &pm,
+                                        const CodegenTarget &target) {
+  // Buffers for arguments and results first: what the library computes can
+  // then be written where it is wanted.
+  pm.addPass(createLowerFunctions());
+  // Before the other ops turn to linalg, while contractions are still whole.
+  pm.addPass(createToLibrary({target.getName().str()}));
+
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createToLinalg());
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  // On tensors, where what a value depends on is in plain sight.
+  functions.addPass(createFuseElementwise());
+  // Merges what fusion copied into several users.
+  functions.addPass(createCSEPass());
+  // Results are computed in the buffers of the function.
+  functions.addPass(bufferization::createEmptyTensorEliminationPass());
+
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferAlignment = 0;
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  // A result that is where it belongs leaves a copy onto itself; the second
+  // run deletes it.
+  OpPassManager &buffered = pm.nest<func::FuncOp>();
+  buffered.addPass(createCanonicalizerPass());
+  buffered.addPass(createCSEPass());
+  buffered.addPass(createCanonicalizerPass());
+  buffered.addPass(createPlanWorkspace());
+}
+
+void pipewright::buildLayerPipeline(OpPassManager &pm,
+                                    const CodegenTarget &target) {
+  buildBufferizePipeline(pm, target);
+  target.addLoweringPasses(pm);
+}
+
+void pipewright::registerCodegenDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, bufferization::BufferizationDialect,
+                  func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                  memref::MemRefDialect, scf::SCFDialect,
+                  tensor::TensorDialect, vector::VectorDialect>();
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerAllDialectInterfaceImplementations(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerInferTypeOpInterfaceExternalModels(registry);
+  tensor::registerSubsetOpInterfaceExternalModels(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+void pipewright::registerCodegenPipelines() {
+  for (const auto &entry : TargetRegistry::get().getTargets()) {
+    const CodegenTarget *target = entry.get();
+    PassPipelineRegistration<>(
+        "pp-codegen-" + target->getName().str(),
+        "compile layer functions to the LLVM dialect for the target '" +
+            target->getName().str() + "'",
+        [target](OpPassManager &pm) { buildLayerPipeline(pm, *target); });
+  }
+}

@@ -1,0 +1,37 @@
+//===- Target.cpp - What code generation asks of a target
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Codegen/Target.h"
+
+using namespace pipewright;
+
+namespace pipewright {
+#define PIPEWRIGHT_ENTRY(NAME) void register##NAME(TargetRegistry &registry);
+#include "pipewright/Codegen/Targets.def"
+#undef PIPEWRIGHT_ENTRY
+} // namespace pipewright
+
+CodegenTarget::~CodegenTarget() = default;
+
+static TargetRegistry makeRegistry() {
+  TargetRegistry registry;
+#define PIPEWRIGHT_ENTRY(NAME) register##NAME(registry);
+#include "pipewright/Codegen/Targets.def"
+#undef PIPEWRIGHT_ENTRY
+  return registry;
+}
+
+const TargetRegistry &TargetRegistry::get() {
+  static const TargetRegistry registry = makeRegistry();
+  return registry;
+}
+
+const CodegenTarget *TargetRegistry::find(llvm::StringRef name) const {
+  for (const std::unique_ptr<CodegenTarget> &target : targets)
+    if (target->getName() == name)
+      return target.get();
+  return nullptr;
+}

@@ -1,0 +1,105 @@
+//===- ToLibrary.cpp - Contractions as calls of the target's library
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Destination.h"
+
+#include "pipewright/Codegen/Passes.h"
+#include "pipewright/Codegen/Target.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace pipewright {
+#define GEN_PASS_DEF_TOLIBRARY
+#include "pipewright/Codegen/Passes.h.inc"
+} // namespace pipewright
+
+using namespace mlir;
+using namespace pipewright;
+
+/// The operand of \p op without a broadcast of one matrix over all batches.
+static Value getOneMatrix(Value operand) {
+  auto broadcast = operand.getDefiningOp<nn::BroadcastOp>();
+  if (!broadcast)
+    return {};
+  auto source = cast<RankedTensorType>(broadcast.getOperand().getType());
+  auto type = cast<RankedTensorType>(operand.getType());
+  int64_t matrix = type.getShape().take_back(2)[0] * type.getShape().back();
+  bool whole = source.getRank() >= 2 &&
+               source.getShape().take_back(2) == type.getShape().take_back(2);
+  return whole && source.getNumElements() == matrix ? broadcast.getOperand()
+                                                    : Value();
+}
+
+/// The call that computes \p op, with tensors for operands and no result yet.
+static MatMulCall describe(nn::MatMulOp op) {
+  ArrayRef<int64_t> lhs = op.getLhs().getType().getShape();
+  ArrayRef<int64_t> result = op.getResult().getType().getShape();
+  MatMulCall call;
+  call.lhs = op.getLhs();
+  call.rhs = op.getRhs();
+  call.transposeLhs = op.getTransposeLhs();
+  call.transposeRhs = op.getTransposeRhs();
+  call.batch = ShapedType::getNumElements(result.drop_back(2));
+  call.m = result[result.size() - 2];
+  call.n = result.back();
+  call.k = lhs[lhs.size() - (call.transposeLhs ? 2 : 1)];
+  call.strideLhs = call.m * call.k;
+  call.strideRhs = call.k * call.n;
+  call.strideResult = call.m * call.n;
+
+  if (Value matrix = getOneMatrix(op.getRhs())) {
+    call.rhs = matrix;
+    call.strideRhs = 0;
+    // Rows of all batches times one matrix are one product.
+    if (!call.transposeLhs) {
+      call.m *= call.batch;
+      call.batch = 1;
+    }
+  }
+  if (Value matrix = getOneMatrix(op.getLhs()); matrix && call.batch > 1) {
+    call.lhs = matrix;
+    call.strideLhs = 0;
+  }
+  return call;
+}
+
+static void lowerToCall(nn::MatMulOp op, const CodegenTarget &target,
+                        RewriterBase &rewriter) {
+  MatMulCall call = describe(op);
+  Destination destination = takeDestination(op.getResult(), rewriter);
+  call.lhs = getReadBuffer(call.lhs, rewriter);
+  call.rhs = getReadBuffer(call.rhs, rewriter);
+  call.result = destination.buffer;
+  call.accumulate = destination.accumulate;
+  target.emitMatMul(call, op.getLoc(), rewriter);
+  finishDestination(destination, op.getResult(), rewriter);
+}
+
+namespace {
+struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
+  using ToLibraryBase::ToLibraryBase;
+
+  void runOnOperation() override {
+    const CodegenTarget *target = TargetRegistry::get().find(targetName);
+    if (!target) {
+      getOperation().emitError("there is no target '") << targetName << "'";
+      return signalPassFailure();
+    }
+    SmallVector<nn::MatMulOp> contractions;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      function.walk([&](nn::MatMulOp op) { contractions.push_back(op); });
+
+    IRRewriter rewriter(&getContext());
+    for (nn::MatMulOp op : contractions)
+      if (target->hasMatMul(op.getResult().getType().getElementType()))
+        lowerToCall(op, *target, rewriter);
+  }
+};
+} // namespace
