@@ -31,14 +31,15 @@ LogicalResult ChannelOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!source || !target)
     return emitOpError("names '")
            << (source ? getTarget() : getSource()) << "', which is not a stage";
-  int64_t step = getKind() == ChannelKind::Activation ? 1 : -1;
-  if (target.getIndex() != source.getIndex() + step)
-    return emitOpError("carries ")
-           << (step == 1 ? "an activation" : "a gradient") << " from stage "
-           << source.getIndex() << " to stage " << target.getIndex()
-           << ", which is not the " << (step == 1 ? "next" : "previous")
-           << " one";
-  return success();
+  bool isActivation = getKind() == ChannelKind::Activation;
+  if (isActivation == (source.getIndex() < target.getIndex()) &&
+      source.getIndex() != target.getIndex())
+    return success();
+  return emitOpError("carries ")
+         << (isActivation ? "an activation" : "a gradient") << " from stage "
+         << source.getIndex() << " to stage " << target.getIndex()
+         << ", which is not " << (isActivation ? "a later" : "an earlier")
+         << " one";
 }
 
 //===----------------------------------------------------------------------===//

@@ -36,13 +36,14 @@ def PP_ChannelOp : PP_Op<"channel", [Symbol, HasParent<"::mlir::ModuleOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a value that crosses from one stage to the next or back";
   let description = [{
-    Declared once and named by both ends. Channels join neighbouring stages:
-    a value that skips stages moves one boundary at a time, so that its memory
-    is accounted for on each rank it passes through, and gradients of a value
+    Declared once and named by both ends. Activations go to later stages,
+    gradients back. From Comm on, channels join neighbouring stages: a value
+    that skips stages moves one boundary at a time, so that its memory is
+    accounted for on each rank it passes through, and gradients of a value
     used by several stages are always added from the last stage to the first.
 
     ```mlir
-    pp.channel @a.0.0 activation from @s0 to @s1 : tensor<2x16xf32>
+    pp.channel @act.0.0 activation from @s0 to @s1 : tensor<2x16xf32>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, PP_ChannelKindAttr:$kind,
@@ -71,7 +72,7 @@ def PP_TaskOp : PP_Op<"task", [Symbol, IsolatedFromAbove, SingleBlock,
     pp.task @s0.f role F stage @s0
         (%x: tensor<2x8xf32> = <input "x">,
          %w: tensor<16x8xf32> = <parameter "fc1.weight">)
-        -> (tensor<2x16xf32> = <channel "a.0.0">) {
+        -> (tensor<2x16xf32> = <channel "act.0.0">) {
       %y = nn.call @fc1.f(%x, %w)
           : (tensor<2x8xf32>, tensor<16x8xf32>) -> tensor<2x16xf32>
       pp.yield %y : tensor<2x16xf32>

@@ -1,0 +1,42 @@
+//===- Partition.h - Cut a row of layers into stages ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Exact, by dynamic programming; includes no MLIR header.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_STAGES_PARTITION_H
+#define PIPEWRIGHT_STAGES_PARTITION_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+
+namespace pipewright {
+
+struct PartitionProblem {
+  /// What each layer weighs, in any unit; not negative.
+  llvm::SmallVector<int64_t> weights;
+  /// Bytes that cross if a stage begins at the layer; of the first one unused.
+  /// May be empty: then nothing crosses anywhere.
+  llvm::SmallVector<int64_t> bytesBefore;
+  /// Layers at which a stage must begin, ascending. The first layer is implied.
+  llvm::SmallVector<size_t> starts;
+  size_t stages = 1;
+};
+
+/// The first layer of each stage of the best cut: no stage is empty, the
+/// heaviest stage is as light as possible; among those the sum of squared
+/// stage weights is smallest, and among those the bytes that cross.
+///
+/// Fails if there are more stages than layers, or more starts than stages.
+llvm::Expected<llvm::SmallVector<size_t>>
+partitionLayers(const PartitionProblem &problem);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_STAGES_PARTITION_H

@@ -1,0 +1,80 @@
+//===- Passes.td - From layers to stages and their tasks ---*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_STAGES_PASSES
+#define PIPEWRIGHT_STAGES_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def BalanceStages : Pass<"pp-balance-stages", "::mlir::ModuleOp"> {
+  let summary = "cut the layers into stages";
+  let description = [{
+    Requires outlined layers, priced unless `balance` is `params` or `uniform`.
+    Ensures `ranks * chunks` `pp.stage`s that hold each layer once, in order.
+    Stage i is on rank i mod `ranks`, as its chunk i / `ranks`.
+
+    The heaviest stage is as light as possible; then the sum of squares is
+    smallest; then the fewest bytes cross. Layers without parameters (the loss)
+    stay with the layer before them: more stages than layers with parameters
+    are an error.
+  }];
+  let options = [
+    Option<"ranks", "ranks", "int64_t", "1", "pipeline ranks">,
+    Option<"chunks", "chunks", "int64_t", "1", "stages of each rank">,
+    Option<"balance", "balance", "::pipewright::Balance",
+           "::pipewright::Balance::Time", "what is spread evenly",
+           [{::llvm::cl::values(
+               clEnumValN(::pipewright::Balance::Time, "time",
+                          "time of all roles"),
+               clEnumValN(::pipewright::Balance::Params, "params",
+                          "elements of parameters"),
+               clEnumValN(::pipewright::Balance::Flops, "flops",
+                          "FLOPs of all roles"),
+               clEnumValN(::pipewright::Balance::Uniform, "uniform",
+                          "number of layers"))}]>,
+    ListOption<"splitAt", "split-at", "std::string",
+               "layers or ONNX nodes: a stage begins at the layer that is, or "
+               "holds, each">
+  ];
+  let dependentDialects = ["::pipewright::pp::PPDialect"];
+}
+
+def OutlineStages : Pass<"pp-outline-stages", "::mlir::ModuleOp"> {
+  let summary = "make the tasks of each stage";
+  let description = [{
+    Requires the `pp.stage`s of `--pp-balance-stages`.
+    Ensures an F task for each stage and, where the layers have derivatives, a
+    BW task, or a B and a W task. Values that cross are declared as
+    `pp.channel`s from the stage that makes them to the next one that uses
+    them, and on from there; their gradients return the same way.
+
+    Each stage adds its contributions to the gradient it received, from its
+    last layer to its first: the same sums in the same order for every cut.
+    Model inputs and random keys are read where they are used and never cross.
+    Gradients are made only for values whose layer wants them. The `pp.model`
+    stays: it describes inputs, outputs and loss.
+  }];
+  let options = [
+    Option<"backward", "backward", "::pipewright::BackwardForm",
+           "::pipewright::BackwardForm::Fused", "backward tasks of a stage",
+           [{::llvm::cl::values(
+               clEnumValN(::pipewright::BackwardForm::Fused, "fused",
+                          "one task, BW"),
+               clEnumValN(::pipewright::BackwardForm::Split, "split",
+                          "two tasks, B and W"))}]>
+  ];
+  let dependentDialects = ["::pipewright::pp::PPDialect"];
+}
+
+def VerifyStages : Pass<"pp-verify-stages", "::mlir::ModuleOp"> {
+  let summary = "check that each layer is in exactly one stage";
+  let description = [{
+    Fails unless stages are numbered from 0, hold the layers of the model in
+    order, each once, list the parameters of their layers, and have one F task.
+  }];
+}
+
+#endif // PIPEWRIGHT_STAGES_PASSES

@@ -1,0 +1,210 @@
+//===- BalanceStages.cpp - Cut the layers into stages
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Stages/Passes.h"
+
+#include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Stages/Partition.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace pipewright {
+#define GEN_PASS_DEF_BALANCESTAGES
+#include "pipewright/Stages/Passes.h.inc"
+} // namespace pipewright
+
+using namespace mlir;
+using namespace pipewright;
+
+namespace {
+struct BalanceStages : pipewright::impl::BalanceStagesBase<BalanceStages> {
+  using BalanceStagesBase::BalanceStagesBase;
+  void runOnOperation() override;
+
+private:
+  LogicalResult findStarts(pp::ModelOp model);
+  void formUnits();
+  FailureOr<int64_t> weigh(pp::LayerOp layer);
+  FailureOr<PartitionProblem> makeProblem();
+  int64_t getBytesBefore(size_t unit);
+  void createStage(int64_t index, ArrayRef<pp::LayerOp> stageLayers,
+                   size_t first);
+
+  SmallVector<pp::LayerOp> layers;
+  /// Layers at which a stage must begin.
+  llvm::SmallSetVector<size_t, 4> starts;
+  /// The first layers of the runs of layers that are never cut.
+  SmallVector<size_t> units;
+  SymbolTable *symbols = nullptr;
+};
+} // namespace
+
+/// Whether \p loc is, or was fused from, the location of node \p name.
+static bool namesNode(Location loc, StringRef name) {
+  bool found = false;
+  loc->walk([&](Location part) {
+    auto node = dyn_cast<NameLoc>(part);
+    found |= node && node.getName() == name;
+    return WalkResult(found ? WalkResult::interrupt() : WalkResult::advance());
+  });
+  return found;
+}
+
+LogicalResult BalanceStages::findStarts(pp::ModelOp model) {
+  for (const std::string &name : splitAt) {
+    auto *layer = llvm::find_if(
+        layers, [&](pp::LayerOp layer) { return layer.getName() == name; });
+    if (layer == layers.end())
+      layer = llvm::find_if(layers, [&](pp::LayerOp layer) {
+        return namesNode(layer.getLoc(), name);
+      });
+    if (layer == layers.end())
+      return model.emitError("has no layer or node '")
+             << name << "' to begin a stage at";
+    if (layer != layers.begin())
+      starts.insert(layer - layers.begin());
+  }
+  return success();
+}
+
+/// Layers without parameters stay with the layer before them, unless no layer
+/// has any.
+void BalanceStages::formUnits() {
+  bool anyParameters = llvm::any_of(
+      layers, [](pp::LayerOp layer) { return !layer.getParameters().empty(); });
+  for (auto [index, layer] : llvm::enumerate(layers)) {
+    bool begins = !anyParameters || !layer.getParameters().empty();
+    if (index == 0 || begins || starts.contains(index))
+      units.push_back(index);
+  }
+}
+
+FailureOr<int64_t> BalanceStages::weigh(pp::LayerOp layer) {
+  if (balance == Balance::Uniform)
+    return 1;
+  if (balance == Balance::Params) {
+    int64_t elements = 0;
+    for (auto name : layer.getParameters().getAsRange<FlatSymbolRefAttr>())
+      elements += symbols->lookup<pp::ParameterOp>(name.getValue())
+                      .getTensorType()
+                      .getNumElements();
+    return elements;
+  }
+  std::optional<pp::CostAttr> cost = layer.getCost();
+  if (!cost)
+    return layer.emitOpError("has no cost to balance by; run "
+                             "'--pp-annotate-costs' first");
+  if (balance == Balance::Flops)
+    return cost->getFlopsF() + cost->getFlopsB() + cost->getFlopsW();
+  return cost->getPicosecondsF() + cost->getPicosecondsB() +
+         cost->getPicosecondsW();
+}
+
+/// The bytes of all values that earlier layers make and later ones use.
+int64_t BalanceStages::getBytesBefore(size_t unit) {
+  int64_t bytes = 0;
+  Operation *first = layers[unit];
+  for (pp::LayerOp layer : ArrayRef(layers).take_front(unit))
+    for (Value result : layer.getOutputs())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return isa<pp::LayerOp>(user) && !user->isBeforeInBlock(first);
+          }))
+        bytes += pp::getBytes(result.getType());
+  return bytes;
+}
+
+FailureOr<PartitionProblem> BalanceStages::makeProblem() {
+  PartitionProblem problem;
+  problem.stages = ranks * chunks;
+  for (auto [index, layer] : llvm::enumerate(layers)) {
+    FailureOr<int64_t> weight = weigh(layer);
+    if (failed(weight))
+      return failure();
+    if (llvm::is_contained(units, index)) {
+      problem.weights.push_back(*weight);
+      problem.bytesBefore.push_back(getBytesBefore(index));
+      if (starts.contains(index))
+        problem.starts.push_back(problem.weights.size() - 1);
+      continue;
+    }
+    // The loss is not a layer of its own where layers are counted.
+    if (balance != Balance::Uniform)
+      problem.weights.back() += *weight;
+  }
+  return problem;
+}
+
+static pp::CostAttr addCosts(pp::CostAttr lhs, pp::CostAttr rhs) {
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  return pp::CostAttr::get(
+      lhs.getContext(), lhs.getFlopsF() + rhs.getFlopsF(),
+      lhs.getFlopsB() + rhs.getFlopsB(), lhs.getFlopsW() + rhs.getFlopsW(),
+      lhs.getPicosecondsF() + rhs.getPicosecondsF(),
+      lhs.getPicosecondsB() + rhs.getPicosecondsB(),
+      lhs.getPicosecondsW() + rhs.getPicosecondsW(),
+      lhs.getActivationBytes() + rhs.getActivationBytes(),
+      lhs.getResidualBytes() + rhs.getResidualBytes(), lhs.getSource());
+}
+
+void BalanceStages::createStage(int64_t index,
+                                ArrayRef<pp::LayerOp> stageLayers,
+                                size_t first) {
+  OpBuilder builder(&getContext());
+  SmallVector<StringRef> names;
+  llvm::SetVector<Attribute> parameters;
+  pp::CostAttr cost;
+  for (pp::LayerOp layer : stageLayers) {
+    names.push_back(layer.getName());
+    parameters.insert_range(layer.getParameters());
+    cost = addCosts(cost, layer.getCostAttr());
+  }
+  symbols->insert(pp::StageOp::create(
+      builder, pp::LayerOp(stageLayers.front()).getLoc(),
+      "s" + std::to_string(index), index,
+      /*rank=*/index % ranks, /*chunk=*/index / ranks, first,
+      builder.getStrArrayAttr(names),
+      builder.getArrayAttr(parameters.getArrayRef()), cost));
+}
+
+void BalanceStages::runOnOperation() {
+  pp::ModelOp model = pp::getModel(getOperation());
+  if (!model) {
+    getOperation().emitError("has no 'pp.model' whose layers to balance");
+    return signalPassFailure();
+  }
+  if (ranks < 1 || chunks < 1) {
+    model.emitError("cannot be cut for ")
+        << ranks << " ranks with " << chunks << " chunks each";
+    return signalPassFailure();
+  }
+  SymbolTable table(getOperation());
+  symbols = &table;
+  layers.assign(model.getBody().getOps<pp::LayerOp>().begin(),
+                model.getBody().getOps<pp::LayerOp>().end());
+  starts.clear();
+  units.clear();
+  if (failed(findStarts(model)))
+    return signalPassFailure();
+  formUnits();
+  FailureOr<PartitionProblem> problem = makeProblem();
+  if (failed(problem))
+    return signalPassFailure();
+  llvm::Expected<SmallVector<size_t>> cut = partitionLayers(*problem);
+  if (!cut) {
+    model.emitError("for ")
+        << ranks << " ranks: " << llvm::toString(cut.takeError());
+    return signalPassFailure();
+  }
+  for (auto [index, unit] : llvm::enumerate(*cut)) {
+    size_t begin = units[unit];
+    size_t end =
+        index + 1 < cut->size() ? units[(*cut)[index + 1]] : layers.size();
+    createStage(index, ArrayRef(layers).slice(begin, end - begin), begin);
+  }
+}

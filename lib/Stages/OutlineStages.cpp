@@ -1,0 +1,62 @@
+//===- OutlineStages.cpp - Make the tasks of each stage
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Stages/Passes.h"
+
+#include "StageOutliner.h"
+
+namespace pipewright {
+#define GEN_PASS_DEF_OUTLINESTAGES
+#include "pipewright/Stages/Passes.h.inc"
+} // namespace pipewright
+
+using namespace mlir;
+using namespace pipewright;
+
+namespace {
+struct OutlineStages : pipewright::impl::OutlineStagesBase<OutlineStages> {
+  using OutlineStagesBase::OutlineStagesBase;
+  void runOnOperation() override;
+};
+} // namespace
+
+/// Declares both channels of each crossing, numbered by the stage they leave.
+static void declareChannels(StagedModel &model, SymbolTable &symbols) {
+  OpBuilder builder(model.getModel().getContext());
+  SmallVector<pp::StageOp> stages(model.getStages());
+  SmallVector<int64_t> activations(stages.size(), 0);
+  SmallVector<int64_t> gradients(stages.size(), 0);
+  auto declare = [&](StringRef prefix, pp::ChannelKind kind, int64_t source,
+                     int64_t target, int64_t number, Value value) {
+    auto channel = pp::ChannelOp::create(
+        builder, value.getLoc(),
+        (prefix + "." + Twine(source) + "." + Twine(number)).str(), kind,
+        stages[source].getSymName(), stages[target].getSymName(),
+        cast<RankedTensorType>(value.getType()));
+    symbols.insert(channel);
+    return channel;
+  };
+  for (Crossing &crossing : model.getCrossings())
+    crossing.activation = declare(
+        "act", pp::ChannelKind::Activation, crossing.source, crossing.target,
+        activations[crossing.source]++, crossing.value);
+  for (Crossing &crossing : model.getCrossings())
+    if (crossing.hasGradient)
+      crossing.gradient = declare("grad", pp::ChannelKind::Gradient,
+                                  crossing.target, crossing.source,
+                                  gradients[crossing.target]++, crossing.value);
+}
+
+void OutlineStages::runOnOperation() {
+  SymbolTable symbols(getOperation());
+  FailureOr<StagedModel> model = StagedModel::get(getOperation(), symbols);
+  if (failed(model))
+    return signalPassFailure();
+  declareChannels(*model, symbols);
+  for (size_t stage = 0; stage < model->getStages().size(); ++stage)
+    StageOutliner(*model, stage, backward == BackwardForm::Split).run(symbols);
+  pp::setPhase(getOperation(), pp::Phase::Stages);
+}
