@@ -1,0 +1,31 @@
+//===- Passes.td - What moves between ranks ----------------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_COMM_PASSES
+#define PIPEWRIGHT_COMM_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def InsertTransfers : Pass<"pp-insert-transfers", "::mlir::ModuleOp"> {
+  let summary = "pass values that skip stages on, one boundary at a time";
+  let description = [{
+    Requires outlined stages.
+    Ensures that each `pp.channel` joins neighbouring stages: a value that
+    skips stages is received and passed on by the F task of each stage between,
+    its gradient by the B or BW task.
+  }];
+  let dependentDialects = ["::pipewright::pp::PPDialect"];
+}
+
+def VerifyComm : Pass<"pp-verify-comm", "::mlir::ModuleOp"> {
+  let summary = "check that both ends of each channel are there";
+  let description = [{
+    Fails unless each `pp.channel` joins neighbouring stages, is written by one
+    task, of its source, and is read by tasks of its target only, at least one.
+  }];
+}
+
+#endif // PIPEWRIGHT_COMM_PASSES
