@@ -1,0 +1,329 @@
+//===- DescribeRank.cpp - The runtime's descriptor of a rank, from the IR
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Package/DescribeRank.h"
+
+#include "pipewright/Codegen/TaskSignature.h"
+#include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Package/PlanSummary.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+static PprtDtype getDtype(Type type) {
+  if (type.isF64())
+    return PPRT_F64;
+  if (type.isF16())
+    return PPRT_F16;
+  if (type.isBF16())
+    return PPRT_BF16;
+  if (type.isF32())
+    return PPRT_F32;
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return PPRT_BOOL;
+  case 8:
+    return PPRT_I8;
+  case 16:
+    return PPRT_I16;
+  case 32:
+    return PPRT_I32;
+  default:
+    return PPRT_I64;
+  }
+}
+
+static TensorDescription describeTensor(StringRef name, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return {name.str(), getDtype(tensor.getElementType()),
+          std::vector<int64_t>(tensor.getShape().begin(),
+                               tensor.getShape().end()),
+          static_cast<uint64_t>(pp::getBytes(type))};
+}
+
+static PprtBufferKind getBufferKind(pp::BindingKind kind) {
+  switch (kind) {
+  case pp::BindingKind::Channel:
+    return PPRT_BUFFER_CHANNEL;
+  case pp::BindingKind::LossSum:
+    return PPRT_BUFFER_LOSS_SUM;
+  case pp::BindingKind::LossWeight:
+    return PPRT_BUFFER_LOSS_WEIGHT;
+  case pp::BindingKind::Output:
+    return PPRT_BUFFER_OUTPUT;
+  case pp::BindingKind::Input:
+    return PPRT_BUFFER_INPUT;
+  case pp::BindingKind::RandomKey:
+    return PPRT_BUFFER_RANDOM_KEY;
+  default:
+    return PPRT_BUFFER_SAVED;
+  }
+}
+
+namespace {
+
+class RankDescriber {
+public:
+  RankDescriber(ModuleOp module, int64_t rank, RankDescription &description)
+      : module(module), symbols(module), rank(rank), description(description) {}
+
+  void describe();
+
+private:
+  void readArena();
+  void describeInputs();
+  void describeParameters();
+  void describeUpdate(pp::UpdateOp update, uint32_t order,
+                      ParameterDescription &parameter);
+  void describeChannels();
+  void describeBuffers();
+  void describeTask(pp::TaskOp task);
+
+  /// The place of a binding in this rank's arena, or null.
+  pp::PlaceOp find(pp::BindingKind kind, StringRef name, int64_t index = 0) {
+    return places.lookup(
+        pp::BindingAttr::get(module.getContext(), kind, name, index));
+  }
+  uint64_t getOffset(pp::BindingKind kind, StringRef name, int64_t index = 0) {
+    pp::PlaceOp place = find(kind, name, index);
+    return place ? place.getOffset() : 0;
+  }
+  int64_t getRank(StringRef stage) {
+    return symbols.lookup<pp::StageOp>(stage).getRank();
+  }
+  /// The rank whose stage holds the layer of number \p layer.
+  int64_t getRankOfLayer(int64_t layer);
+
+  ModuleOp module;
+  SymbolTable symbols;
+  int64_t rank;
+  RankDescription &description;
+  llvm::DenseMap<pp::BindingAttr, pp::PlaceOp> places;
+  llvm::DenseMap<pp::BindingAttr, uint32_t> buffers;
+  llvm::StringMap<uint32_t> parameters, inputs, outputs, channels;
+  /// The bytes that a binding's value takes, without rounding.
+  llvm::DenseMap<pp::BindingAttr, int64_t> sizes;
+};
+
+} // namespace
+
+int64_t RankDescriber::getRankOfLayer(int64_t layer) {
+  for (auto stage : module.getOps<pp::StageOp>()) {
+    int64_t first = stage.getFirstLayer();
+    if (layer >= first &&
+        layer < first + static_cast<int64_t>(stage.getLayers().size()))
+      return stage.getRank();
+  }
+  llvm_unreachable("a verified plan has a stage for each layer");
+}
+
+void RankDescriber::readArena() {
+  for (auto arena : module.getOps<pp::ArenaOp>()) {
+    if (static_cast<int64_t>(arena.getRank()) != rank)
+      continue;
+    description.arenaBytes = arena.getBytes();
+    for (auto place : arena.getOps<pp::PlaceOp>())
+      places[place.getBinding()] = place;
+  }
+  pp::PlaceOp workspace = find(pp::BindingKind::Workspace, "");
+  description.workspaceOffset = workspace.getOffset();
+  description.workspaceBytes = workspace.getBytes();
+}
+
+void RankDescriber::describeInputs() {
+  pp::ModelOp model = pp::getModel(module);
+  for (auto [index, argument] :
+       llvm::enumerate(model.getBody().getArguments())) {
+    pp::InputAttr spec = model.getInputSpec(index);
+    inputs[spec.getName()] = index;
+    description.inputs.push_back(
+        {describeTensor(spec.getName(), argument.getType()), spec.getAxis(),
+         spec.getLabelClasses(), spec.getIgnoreIndex(), spec.getIndexLimit(),
+         /*read=*/bool(find(pp::BindingKind::Input, spec.getName()))});
+  }
+}
+
+void RankDescriber::describeUpdate(pp::UpdateOp update, uint32_t order,
+                                   ParameterDescription &parameter) {
+  StringRef name = update.getParameter();
+  parameter.trainable = true;
+  parameter.order = order;
+  parameter.owner = getRankOfLayer(update.getLayers().front());
+  for (uint64_t state : {0, 1})
+    parameter.state[state] = getOffset(pp::BindingKind::State, name, state);
+  bool found = false;
+  for (int64_t layer : update.getLayers()) {
+    pp::PlaceOp place = find(pp::BindingKind::Gradient, name, layer);
+    uint64_t offset = place ? place.getOffset() : 0;
+    parameter.contributions.push_back(
+        {static_cast<uint32_t>(getRankOfLayer(layer)),
+         static_cast<uint32_t>(layer), offset});
+    if (place && !found)
+      parameter.gradient = offset;
+    found |= bool(place);
+  }
+}
+
+void RankDescriber::describeParameters() {
+  llvm::StringMap<std::pair<pp::UpdateOp, uint32_t>> updates;
+  for (auto [order, update] : llvm::enumerate(module.getOps<pp::UpdateOp>()))
+    updates[update.getParameter()] = {update, order};
+  for (auto parameter : module.getOps<pp::ParameterOp>()) {
+    StringRef name = parameter.getSymName();
+    pp::PlaceOp place = find(pp::BindingKind::Parameter, name);
+    if (!place)
+      continue;
+    parameters[name] = description.parameters.size();
+    ParameterDescription &added = description.parameters.emplace_back();
+    added.tensor = describeTensor(name, parameter.getType());
+    added.offset = place.getOffset();
+    added.decayed = parameter.getTensorType().getRank() != 1;
+    added.owner = rank;
+    if (auto it = updates.find(name); it != updates.end())
+      describeUpdate(it->second.first, it->second.second, added);
+  }
+}
+
+void RankDescriber::describeChannels() {
+  for (auto [id, channel] : llvm::enumerate(module.getOps<pp::ChannelOp>())) {
+    auto source = symbols.lookup<pp::StageOp>(channel.getSource());
+    auto target = symbols.lookup<pp::StageOp>(channel.getTarget());
+    if (static_cast<int64_t>(source.getRank()) != rank &&
+        static_cast<int64_t>(target.getRank()) != rank)
+      continue;
+    channels[channel.getSymName()] = description.channels.size();
+    ChannelDescription &added = description.channels.emplace_back();
+    added.name = channel.getSymName().str();
+    added.kind = channel.getKind() == pp::ChannelKind::Activation
+                     ? PPRT_ACTIVATION
+                     : PPRT_GRADIENT;
+    added.id = id;
+    added.source = source.getRank();
+    added.target = target.getRank();
+    added.sourceStage = source.getIndex();
+    added.targetStage = target.getIndex();
+    added.tensor = describeTensor(channel.getSymName(), channel.getType());
+    sizes[pp::BindingAttr::get(module.getContext(), pp::BindingKind::Channel,
+                               channel.getSymName(), 0)] = added.tensor.bytes;
+  }
+}
+
+void RankDescriber::describeBuffers() {
+  for (auto arena : module.getOps<pp::ArenaOp>()) {
+    if (static_cast<int64_t>(arena.getRank()) != rank)
+      continue;
+    for (auto place : arena.getOps<pp::PlaceOp>()) {
+      pp::BindingAttr binding = place.getBinding();
+      if (!place.getSlotOf())
+        continue; // Not one per micro-batch.
+      uint32_t number = description.buffers.size();
+      buffers[binding] = number;
+      BufferDescription &buffer = description.buffers.emplace_back();
+      buffer.kind = getBufferKind(binding.getKind());
+      buffer.slots = place.getSlots();
+      buffer.offset = place.getOffset();
+      buffer.stride = place.getBytes();
+      buffer.bytes = sizes.lookup(binding);
+      buffer.slotOf.assign(place.getSlotOf()->begin(),
+                           place.getSlotOf()->end());
+      StringRef name = binding.getName();
+      if (binding.getKind() == pp::BindingKind::RandomKey) {
+        buffer.index = binding.getIndex();
+      } else if (binding.getKind() == pp::BindingKind::Input) {
+        buffer.index = inputs.lookup(name);
+      } else if (binding.getKind() == pp::BindingKind::Output) {
+        buffer.index = outputs.lookup(name);
+        description.outputs[buffer.index].buffer = number;
+      } else if (binding.getKind() == pp::BindingKind::Channel) {
+        buffer.index = channels.lookup(name);
+        description.channels[buffer.index].buffer = number;
+      }
+    }
+  }
+}
+
+void RankDescriber::describeTask(pp::TaskOp task) {
+  TaskDescription &added = description.tasks.emplace_back();
+  added.name = task.getSymName().str();
+  added.role = static_cast<PprtRole>(task.getRole());
+  added.stage = symbols.lookup<pp::StageOp>(task.getStage()).getIndex();
+  for (pp::BindingAttr binding : TaskSignature(task).bindings) {
+    BindingDescription &bound = added.bindings.emplace_back();
+    switch (binding.getKind()) {
+    case pp::BindingKind::Parameter:
+      bound.kind = PPRT_BIND_PARAMETER;
+      bound.index = parameters.lookup(binding.getName());
+      break;
+    case pp::BindingKind::Gradient:
+      bound.kind = PPRT_BIND_GRADIENT;
+      bound.offset = places.lookup(binding).getOffset();
+      break;
+    case pp::BindingKind::Workspace:
+      bound.kind = PPRT_BIND_WORKSPACE;
+      bound.offset = description.workspaceOffset;
+      break;
+    default:
+      bound.kind = PPRT_BIND_BUFFER;
+      bound.index = buffers.lookup(binding);
+    }
+  }
+}
+
+void RankDescriber::describe() {
+  readArena();
+  describeInputs();
+  describeParameters();
+
+  SmallVector<pp::TaskOp> tasks;
+  for (auto task : module.getOps<pp::TaskOp>()) {
+    bool isHere = getRank(task.getStage()) == rank;
+    if (isHere)
+      tasks.push_back(task);
+    for (auto [value, attribute] : llvm::zip_equal(task.getYield().getValues(),
+                                                   task.getResultBindings())) {
+      auto binding = cast<pp::BindingAttr>(attribute);
+      sizes[binding] = pp::getBytes(value.getType());
+      if (binding.getKind() != pp::BindingKind::Output)
+        continue;
+      outputs[binding.getName()] = description.outputs.size();
+      description.outputs.push_back(
+          {describeTensor(binding.getName(), value.getType())});
+    }
+    for (auto [argument, binding] :
+         llvm::zip_equal(task.getBody().getArguments(),
+                         task.getArgumentBindings()))
+      sizes[cast<pp::BindingAttr>(binding)] = pp::getBytes(argument.getType());
+  }
+  describeChannels();
+  describeBuffers();
+  for (pp::TaskOp task : tasks)
+    describeTask(task);
+}
+
+RankDescription
+pipewright::describeRank(ModuleOp module, int64_t rank, const PlanSummary &plan,
+                         const std::array<uint8_t, 32> &planHash) {
+  RankDescription description;
+  description.toolVersion = PIPEWRIGHT_VERSION;
+  description.modelName = plan.model;
+  description.planHash = planHash;
+  description.rank = rank;
+  description.ranks = plan.ranks;
+  description.stages = plan.stages.size();
+  description.microbatches = plan.microbatches;
+  description.microbatchSize = plan.microbatchSize;
+  description.forwardOnly = plan.forwardOnly;
+  description.lossRank = plan.lossRank;
+  for (auto rule : module.getOps<pp::UpdateRuleOp>())
+    description.optimizer = rule.getOptimizer() == pp::Optimizer::AdamW
+                                ? PPRT_ADAMW
+                                : PPRT_SGD;
+  RankDescriber(module, rank, description).describe();
+  return description;
+}
