@@ -1,0 +1,51 @@
+//===- Compiler.h - From a model file to a build directory -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_DRIVER_COMPILER_H
+#define PIPEWRIGHT_DRIVER_COMPILER_H
+
+#include "pipewright/Driver/BuildOptions.h"
+#include "pipewright/Package/PlanSummary.h"
+#include "pipewright/Package/Report.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace pipewright {
+
+/// Reads the model of \p options; null, with diagnostics, if it is refused.
+mlir::OwningOpRef<mlir::ModuleOp> loadModel(const BuildOptions &options,
+                                            mlir::MLIRContext &context);
+
+/// Called with the name of each phase as it begins.
+using PhaseListener = llvm::function_ref<void(llvm::StringRef)>;
+
+/// Takes an imported module through all phases up to Program.
+mlir::LogicalResult runPhases(mlir::ModuleOp module,
+                              const BuildOptions &options,
+                              PhaseListener listener);
+
+/// Takes an imported module as far as its layers have a cost; without a loss,
+/// that of the forward alone is known, and backward is estimated from it.
+mlir::LogicalResult priceLayers(mlir::ModuleOp module,
+                                const BuildOptions &options);
+
+struct BuildResult {
+  PlanSummary plan;
+  PredictedStep step;
+};
+
+/// Makes the build directory. Everything that is wrong is a diagnostic of
+/// \p context; then nothing is written.
+mlir::FailureOr<BuildResult> build(const BuildOptions &options,
+                                   mlir::MLIRContext &context,
+                                   PhaseListener listener);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_DRIVER_COMPILER_H

@@ -1,0 +1,39 @@
+//===- Phases.h - The phases of a build, in order -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A build is exactly these phases, one after the other. Each is a pipeline of
+// passes; the text of the whole is in the manifest, and pp-opt replays it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_DRIVER_PHASES_H
+#define PIPEWRIGHT_DRIVER_PHASES_H
+
+#include "pipewright/Driver/BuildOptions.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace pipewright {
+
+struct PhaseInfo {
+  /// From 1, as in the architecture's table.
+  int number;
+  /// As everywhere: folder, library, `--emit-ir` file.
+  llvm::StringRef name;
+  /// Adds the passes of the phase.
+  void (*build)(mlir::OpPassManager &pm, const BuildOptions &options);
+};
+
+/// The phases that work on the IR; Codegen and Package follow.
+llvm::ArrayRef<PhaseInfo> getPhases();
+
+/// The passes of all phases as text that pp-opt's `--pass-pipeline` takes.
+std::string getPipelineText(const BuildOptions &options);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_DRIVER_PHASES_H

@@ -1,0 +1,186 @@
+//===- Compiler.cpp - From a model file to a build directory
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Driver/Compiler.h"
+
+#include "pipewright/Driver/Phases.h"
+#include "pipewright/Import/Import.h"
+#include "pipewright/Package/PackageBuild.h"
+#include "pipewright/Schedule/Formats.h"
+#include "pipewright/Schedule/ProgramSchedule.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+/// The size of a micro-batch that the options ask for, if any.
+static FailureOr<std::optional<int64_t>>
+getMicrobatchSize(const BuildOptions &options, Location loc) {
+  if (!options.globalBatch)
+    return options.microbatchSize;
+  if (*options.globalBatch % options.microbatches != 0)
+    return emitError(loc) << "a global batch of " << *options.globalBatch
+                          << " cannot be cut into " << options.microbatches
+                          << " equal micro-batches";
+  int64_t size = *options.globalBatch / options.microbatches;
+  if (options.microbatchSize && *options.microbatchSize != size)
+    return emitError(loc) << "a global batch of " << *options.globalBatch
+                          << " is not " << options.microbatches
+                          << " micro-batches of " << *options.microbatchSize;
+  return std::optional<int64_t>(size);
+}
+
+OwningOpRef<ModuleOp> pipewright::loadModel(const BuildOptions &options,
+                                            MLIRContext &context) {
+  Location loc = UnknownLoc::get(&context);
+  FailureOr<std::optional<int64_t>> size = getMicrobatchSize(options, loc);
+  if (failed(size))
+    return nullptr;
+  if (StringRef(options.model).ends_with(".mlir"))
+    return parseSourceFile<ModuleOp>(options.model, ParserConfig(&context));
+
+  ImportOptions import;
+  import.path = options.model;
+  for (const auto &entry : options.bind)
+    import.bind[entry.getKey()] = entry.getValue();
+  import.microbatchSize = *size;
+  import.allowExternalSymlinks = options.allowExternalSymlinks;
+  return importOnnx(import, &context);
+}
+
+//===----------------------------------------------------------------------===//
+// The phases
+//===----------------------------------------------------------------------===//
+
+/// Writes the IR as `NN-phase.mlir` into the folder that the user asked for.
+static LogicalResult emitIr(ModuleOp module, const PhaseInfo &phase,
+                            StringRef directory) {
+  SmallString<128> path(directory);
+  llvm::sys::path::append(path, llvm::formatv("{0,0+2}-{1}.mlir", phase.number,
+                                              phase.name.lower())
+                                    .str());
+  std::error_code error = llvm::sys::fs::create_directories(directory);
+  if (!error) {
+    llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
+    if (!error) {
+      module.print(file.os());
+      file.keep();
+      return success();
+    }
+  }
+  return emitError(UnknownLoc::get(module.getContext()))
+         << "cannot write '" << path << "': " << error.message();
+}
+
+LogicalResult pipewright::runPhases(ModuleOp module,
+                                    const BuildOptions &options,
+                                    PhaseListener listener) {
+  for (const PhaseInfo &phase : getPhases()) {
+    listener(phase.name);
+    PassManager pm(module.getContext());
+    phase.build(pm, options);
+    if (failed(pm.run(module)))
+      return failure();
+    if (!options.emitIr.empty() &&
+        failed(emitIr(module, phase, options.emitIr)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult pipewright::priceLayers(ModuleOp module,
+                                      const BuildOptions &options) {
+  bool isTrained = !options.forwardOnly && !options.loss.empty();
+  PassManager pm(module.getContext());
+  for (const PhaseInfo &phase : getPhases()) {
+    if (phase.name == "Training" && !isTrained)
+      continue;
+    phase.build(pm, options);
+    if (phase.name == "Cost")
+      break;
+  }
+  return pm.run(module);
+}
+
+//===----------------------------------------------------------------------===//
+// The build
+//===----------------------------------------------------------------------===//
+
+/// Simulates the programs with the stages' costs.
+static FailureOr<PredictedStep> predictStep(ModuleOp module,
+                                            const PlanSummary &plan) {
+  FailureOr<StageGraph> graph = StageGraph::get(module);
+  if (failed(graph))
+    return failure();
+  FailureOr<ProgramSchedule> programs =
+      readPrograms(module, *graph,
+                   plan.forwardOnly ? pp::ProgramKind::Eval
+                                    : pp::ProgramKind::Step);
+  if (failed(programs))
+    return failure();
+  CostModel costs;
+  for (const StageSummary &stage : plan.stages)
+    costs.stages.push_back({stage.secondsForward, stage.secondsBackwardInput,
+                            stage.secondsBackwardWeight});
+  Timeline timeline = simulate(programs->schedule, costs);
+  Metrics metrics = measure(programs->schedule, timeline);
+  PredictedStep step{metrics.makespan, metrics.bubbleRatio, ""};
+  llvm::raw_string_ostream stream(step.timeline);
+  writeSvg(programs->schedule, timeline, stream);
+  return step;
+}
+
+/// The library that executables are linked with: beside this program, in the
+/// build tree and where it is installed.
+static std::string findRuntimeLibrary() {
+  static char anchor;
+  std::string program = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
+  SmallString<128> path(llvm::sys::path::parent_path(program));
+  llvm::sys::path::append(path, "..", "lib", "libpprt.so");
+  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  return path.str().str();
+}
+
+FailureOr<BuildResult> pipewright::build(const BuildOptions &options,
+                                         MLIRContext &context,
+                                         PhaseListener listener) {
+  listener("Read");
+  OwningOpRef<ModuleOp> module = loadModel(options, context);
+  if (!module || failed(runPhases(*module, options, listener)))
+    return failure();
+
+  BuildResult result;
+  result.plan = summarizePlan(*module);
+  FailureOr<PredictedStep> step = predictStep(*module, result.plan);
+  if (failed(step))
+    return failure();
+  result.step = *step;
+
+  listener("Codegen");
+  PackageOptions package;
+  package.output = options.output;
+  package.force = options.force;
+  package.modelFile = options.model;
+  package.target = options.target;
+  package.processor = options.processor;
+  package.pipeline = getPipelineText(options);
+  package.runtimeLibrary = findRuntimeLibrary();
+  if (failed(packageBuild(*module, result.plan, result.step, package)))
+    return failure();
+  return result;
+}

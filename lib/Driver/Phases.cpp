@@ -1,0 +1,121 @@
+//===- Phases.cpp - The phases of a build, in order
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Driver/Phases.h"
+
+#include "pipewright/Codegen/Passes.h"
+#include "pipewright/Comm/Passes.h"
+#include "pipewright/Cost/Passes.h"
+#include "pipewright/Import/Passes.h"
+#include "pipewright/Layers/Passes.h"
+#include "pipewright/Program/Passes.h"
+#include "pipewright/Remat/Passes.h"
+#include "pipewright/Schedule/Passes.h"
+#include "pipewright/Stages/Passes.h"
+#include "pipewright/Training/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+static void buildImport(OpPassManager &pm, const BuildOptions &options) {
+  // Exporters spell shape arithmetic and masks out: what is known is folded,
+  // and what is never used goes.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createFold());
+  pm.addPass(createCSEPass());
+  // One op for a spelled-out norm or activation: cheaper, and with a better
+  // gradient.
+  pm.addPass(createRaisePatterns());
+  pm.addPass(createCanonicalizerPass());
+}
+
+static void buildLayers(OpPassManager &pm, const BuildOptions &options) {
+  pm.addPass(createFormLayers());
+  pm.addPass(createOutlineLayers());
+  pm.addPass(createVerifyLayers());
+}
+
+static void buildTraining(OpPassManager &pm, const BuildOptions &options) {
+  if (options.forwardOnly)
+    return;
+  pm.addPass(createAttachLoss({options.loss, options.ignoreIndex}));
+  pm.addPass(createDifferentiate({options.train, options.freeze}));
+  // Needs to know which parameters have a gradient.
+  pm.addPass(createAttachOptimizer({options.optimizer}));
+  pm.addPass(createVerifyTraining());
+}
+
+static void buildCost(OpPassManager &pm, const BuildOptions &options) {
+  pm.addPass(createAnnotateCosts());
+}
+
+static void buildStages(OpPassManager &pm, const BuildOptions &options) {
+  BalanceStagesOptions balance;
+  balance.ranks = options.ranks;
+  balance.chunks = options.chunks;
+  balance.balance = llvm::StringSwitch<Balance>(options.balance)
+                        .Case("params", Balance::Params)
+                        .Case("flops", Balance::Flops)
+                        .Case("uniform", Balance::Uniform)
+                        .Default(Balance::Time);
+  balance.splitAt.assign(options.splitAt.begin(), options.splitAt.end());
+  pm.addPass(createBalanceStages(balance));
+  pm.addPass(createOutlineStages());
+  pm.addPass(createVerifyStages());
+}
+
+static void buildComm(OpPassManager &pm, const BuildOptions &options) {
+  pm.addPass(createInsertTransfers());
+  pm.addPass(createVerifyComm());
+}
+
+static void buildRemat(OpPassManager &pm, const BuildOptions &options) {
+  ApplyRematOptions remat;
+  remat.policy = options.remat == "full" ? RematPolicy::Full : RematPolicy::None;
+  pm.addPass(createApplyRemat(remat));
+}
+
+static void buildSchedule(OpPassManager &pm, const BuildOptions &options) {
+  pm.addPass(createAttachSchedule({options.schedule, options.microbatches}));
+  pm.addPass(createCheckSchedule());
+}
+
+static void buildProgram(OpPassManager &pm, const BuildOptions &options) {
+  // The schedule says when values are made; this, when they move.
+  pm.addPass(createOrderMessages());
+  pm.addPass(createRollPrograms());
+  // The proof is about what will really run.
+  pm.addPass(createCheckSchedule());
+  pm.addPass(createCheckComm());
+  pm.addPass(createCheckGradients());
+  // Tasks' scratch memory is part of the arena.
+  pm.addPass(createAnnotateWorkspaces({options.target, options.processor}));
+  pm.addPass(createPlanArena({options.memory}));
+}
+
+llvm::ArrayRef<PhaseInfo> pipewright::getPhases() {
+  static constexpr PhaseInfo phases[] = {
+      {1, "Import", buildImport},     {2, "Layers", buildLayers},
+      {3, "Training", buildTraining}, {4, "Cost", buildCost},
+      {5, "Stages", buildStages},     {6, "Comm", buildComm},
+      {7, "Remat", buildRemat},       {8, "Schedule", buildSchedule},
+      {9, "Program", buildProgram},
+  };
+  return phases;
+}
+
+std::string pipewright::getPipelineText(const BuildOptions &options) {
+  OpPassManager pm(ModuleOp::getOperationName());
+  for (const PhaseInfo &phase : getPhases())
+    phase.build(pm, options);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  pm.printAsTextualPipeline(stream);
+  return text;
+}
