@@ -11,6 +11,10 @@ namespace pipewright {
 
 /// Each takes the arguments from its own name on and returns the exit status:
 /// 0 done, 1 refused, 2 wrong command line.
+int runBuild(int argc, char **argv);
+int runCompletion(int argc, char **argv);
+int runInspect(int argc, char **argv);
+int runRun(int argc, char **argv);
 int runSchedule(int argc, char **argv);
 
 } // namespace pipewright

@@ -22,7 +22,11 @@ struct Subcommand {
 } // namespace
 
 static constexpr Subcommand subcommands[] = {
+    {"inspect", "show the layers of a model and what they cost", runInspect},
     {"schedule", "explore schedules without a model", runSchedule},
+    {"build", "compile a model into one executable per rank", runBuild},
+    {"run", "train or evaluate a build on this machine", runRun},
+    {"completion", "print the completion script of a shell", runCompletion},
 };
 
 static void printHelp(raw_ostream &os) {

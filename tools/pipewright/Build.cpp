@@ -1,0 +1,250 @@
+//===- Build.cpp - pipewright build
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConfigFile.h"
+#include "ModelOptions.h"
+#include "Progress.h"
+#include "Subcommands.h"
+
+#include "pipewright/Codegen/Target.h"
+#include "pipewright/Driver/Compiler.h"
+#include "pipewright/Driver/Phases.h"
+#include "pipewright/Driver/Registration.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+static cl::SubCommand command("build",
+                              "Compile a model into one executable per rank");
+static cl::OptionCategory category("Options");
+static ModelOptions modelOptions(command, category);
+
+#define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
+
+static cl::opt<std::string> output("o", cl::value_desc("DIR"), cl::Required,
+                                   PIPEWRIGHT_OPTION,
+                                   cl::desc("The directory to make"));
+static cl::opt<bool> force("force", PIPEWRIGHT_OPTION,
+                           cl::desc("Replace DIR if it exists"));
+static cl::opt<std::string>
+    config("config", cl::value_desc("FILE"), PIPEWRIGHT_OPTION,
+           cl::desc("Read options from a .toml or .json file; the command line "
+                    "comes first"));
+static cl::opt<int64_t> ranks("ranks", cl::value_desc("N"), cl::init(1),
+                              PIPEWRIGHT_OPTION,
+                              cl::desc("Pipeline ranks (default 1)"));
+static cl::opt<int64_t> chunks("chunks", cl::value_desc("V"), cl::init(1),
+                               PIPEWRIGHT_OPTION,
+                               cl::desc("Stages per rank (default 1)"));
+static cl::opt<int64_t> microbatches("microbatches", cl::value_desc("M"),
+                                     cl::init(8), PIPEWRIGHT_OPTION,
+                                     cl::desc("Micro-batches in a step "
+                                              "(default 8)"));
+static cl::opt<int64_t>
+    globalBatch("global-batch", cl::value_desc("G"), PIPEWRIGHT_OPTION,
+                cl::desc("Samples in a step, in place of --microbatch-size"));
+static cl::opt<std::string>
+    schedule("schedule", cl::value_desc("NAME|FILE.csv"), cl::init("1f1b"),
+             PIPEWRIGHT_OPTION,
+             cl::desc("Who computes what, when (default 1f1b); see 'pipewright "
+                      "schedule --help'"));
+static cl::opt<std::string>
+    balance("balance", cl::value_desc("time|params|flops|uniform"),
+            cl::init("time"), PIPEWRIGHT_OPTION,
+            cl::desc("What is spread evenly over the stages (default time)"));
+static cl::list<std::string>
+    splitAt("split-at", cl::CommaSeparated, cl::value_desc("NODE,..."),
+            PIPEWRIGHT_OPTION,
+            cl::desc("Layers or ONNX nodes at which a stage begins"));
+static cl::opt<std::string>
+    remat("remat", cl::value_desc("none|full"), cl::init("none"),
+          PIPEWRIGHT_OPTION,
+          cl::desc("What backward recomputes instead of keeping (default "
+                   "none)"));
+static cl::opt<std::string>
+    memory("memory", cl::value_desc("BYTES"), PIPEWRIGHT_OPTION,
+           cl::desc("Refuse a plan in which a rank needs more, such as 24GiB"));
+static cl::opt<std::string>
+    optimizer("optimizer", cl::value_desc("sgd|adamw"), cl::init("adamw"),
+              PIPEWRIGHT_OPTION, cl::desc("Update rule (default adamw)"));
+static cl::opt<std::string> target("target", cl::value_desc("NAME"),
+                                   cl::init("cpu"), PIPEWRIGHT_OPTION,
+                                   cl::desc("What to compile for (default "
+                                            "cpu)"));
+static cl::opt<std::string>
+    arch("arch", cl::value_desc("NAME"), cl::init("native"), PIPEWRIGHT_OPTION,
+         cl::desc("Processor of the target, such as x86-64-v3 (default: this "
+                  "machine's)"));
+static cl::opt<std::string>
+    precision("precision", cl::value_desc("f32"), cl::init("f32"),
+              PIPEWRIGHT_OPTION, cl::desc("Arithmetic (default f32)"));
+static cl::opt<std::string>
+    emitIr("emit-ir", cl::value_desc("DIR"), PIPEWRIGHT_OPTION,
+           cl::desc("Write the IR after each phase into DIR"));
+
+/// Whether \p value is one of \p known; says what is known if not.
+static bool isKnown(StringRef option, StringRef value,
+                    ArrayRef<StringRef> known) {
+  if (is_contained(known, value))
+    return true;
+  refuse("--" + option + " is '" + value + "', but must be one of " +
+         join(known, ", "));
+  return false;
+}
+
+static bool isAtLeastOne(const cl::opt<int64_t> &option) {
+  if (option >= 1)
+    return true;
+  refuse("--" + option.ArgStr + " is " + Twine(option.getValue()) +
+         ", but must be at least 1");
+  return false;
+}
+
+static bool checkOptions() {
+  SmallVector<StringRef> targets;
+  for (const auto &entry : TargetRegistry::get().getTargets())
+    targets.push_back(entry->getName());
+  return isAtLeastOne(ranks) && isAtLeastOne(chunks) &&
+         isAtLeastOne(microbatches) &&
+         (!globalBatch.getNumOccurrences() || isAtLeastOne(globalBatch)) &&
+         isKnown("balance", balance, {"time", "params", "flops", "uniform"}) &&
+         isKnown("remat", remat, {"none", "full"}) &&
+         isKnown("optimizer", optimizer, {"sgd", "adamw"}) &&
+         isKnown("precision", precision, {"f32"}) &&
+         isKnown("target", target, targets);
+}
+
+/// The options of a build; nothing, with a message, if they make no sense.
+static std::optional<BuildOptions> makeBuildOptions() {
+  BuildOptions options;
+  if (!checkOptions() || !modelOptions.apply(options))
+    return std::nullopt;
+  options.output = output;
+  options.force = force;
+  options.ranks = ranks;
+  options.chunks = chunks;
+  options.microbatches = microbatches;
+  if (globalBatch.getNumOccurrences())
+    options.globalBatch = globalBatch;
+  options.schedule = schedule;
+  options.balance = balance;
+  options.splitAt.assign(splitAt.begin(), splitAt.end());
+  options.remat = remat;
+  options.optimizer = optimizer;
+  options.target = target;
+  options.processor = arch;
+  options.emitIr = emitIr;
+  if (memory.getNumOccurrences()) {
+    std::optional<int64_t> bytes = parseBytes(memory);
+    if (!bytes || *bytes == 0) {
+      refuse("--memory is '" + memory + "', but must be a size such as 24GiB");
+      return std::nullopt;
+    }
+    options.memory = *bytes;
+  }
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// The config file
+//===----------------------------------------------------------------------===//
+
+/// The value of `--config` in \p arguments, if it is given.
+static std::optional<StringRef> findConfig(ArrayRef<const char *> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    StringRef argument = StringRef(arguments[i]).ltrim('-');
+    if (argument == "config" && i + 1 < arguments.size())
+      return StringRef(arguments[i + 1]);
+    if (argument.consume_front("config="))
+      return argument;
+  }
+  return std::nullopt;
+}
+
+static bool isGiven(ArrayRef<const char *> arguments, StringRef name) {
+  return any_of(arguments, [&](StringRef argument) {
+    return argument.starts_with("-") &&
+           argument.ltrim('-').split('=').first == name;
+  });
+}
+
+/// Adds the options of the config file that the command line does not give.
+static bool addConfig(ArrayRef<const char *> given,
+                      std::vector<std::string> &added) {
+  std::optional<StringRef> path = findConfig(given);
+  if (!path)
+    return true;
+  Expected<std::vector<ConfigEntry>> entries = readConfigFile(*path);
+  if (!entries) {
+    refuse(toString(entries.takeError()));
+    return false;
+  }
+  auto &known = cl::getRegisteredOptions(command);
+  for (const auto &[name, value] : *entries) {
+    auto option = known.find(name);
+    if (option == known.end() || name == "config" ||
+        !is_contained(option->second->Categories, &category)) {
+      refuse(*path + ": there is no option '" + name + "'");
+      return false;
+    }
+    std::string dashes = name.size() == 1 ? "-" : "--";
+    if (!isGiven(given, name))
+      added.push_back(dashes + name + (value.empty() ? "" : "=" + value));
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+static int runParsed() {
+  std::optional<BuildOptions> options = makeBuildOptions();
+  if (!options)
+    return refused;
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, errs());
+
+  mlir::FailureOr<BuildResult> result = mlir::failure();
+  {
+    Progress progress(getPhases().size() + 2);
+    result = build(*options, context,
+                   [&](StringRef phase) { progress.advance(phase); });
+  }
+  if (mlir::failed(result))
+    return refused;
+  printPlan(result->plan, result->step, outs());
+  outs() << "\nwrote " << options->output << "; start it with 'pipewright run "
+         << options->output << " --data FILE --steps N'\n";
+  return done;
+}
+
+int pipewright::runBuild(int argc, char **argv) {
+  std::vector<const char *> arguments(argv, argv + argc);
+  std::vector<std::string> added;
+  if (!addConfig(arguments, added))
+    return refused;
+  for (const std::string &argument : added)
+    arguments.push_back(argument.c_str());
+  if (!parseArguments(arguments, command, category,
+                      "pipewright build gpt.onnx --ranks 4 --microbatches 8 "
+                      "--loss cross-entropy:logits,labels -o out"))
+    return wrongCommandLine;
+  return runParsed();
+}

@@ -1,0 +1,87 @@
+//===- Inspect.cpp - pipewright inspect
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelOptions.h"
+#include "Subcommands.h"
+
+#include "pipewright/Cost/LayerTable.h"
+#include "pipewright/Driver/Compiler.h"
+#include "pipewright/Driver/Registration.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+static cl::SubCommand command("inspect",
+                              "Show the layers of a model and what they cost");
+static cl::OptionCategory category("Options");
+static ModelOptions modelOptions(command, category);
+
+static cl::opt<bool> asJson("json", cl::sub(command), cl::cat(category),
+                          cl::desc("Print JSON"));
+
+/// "1.2 G" for 1.2e9, and so on.
+static std::string formatCount(int64_t count) {
+  static constexpr std::pair<int64_t, const char *> units[] = {
+      {1000000000000, "T"}, {1000000000, "G"}, {1000000, "M"}, {1000, "k"}};
+  for (auto [size, unit] : units)
+    if (count >= size)
+      return formatv("{0:F1} {1}", double(count) / size, unit).str();
+  return std::to_string(count);
+}
+
+static void printTable(const LayerTable &table) {
+  constexpr const char *row = "{0,-28}{1,6}{2,12}{3,12}{4,12}{5,12}{6,12}{7,12}\n";
+  outs() << formatv(row, "layer", "ops", "parameters", "forward", "b. input",
+                    "b. weight", "activation", "residual");
+  for (const LayerRow &layer : table.layers)
+    outs() << formatv(row, layer.name, layer.ops, formatCount(layer.parameters),
+                      formatCount(layer.flopsForward),
+                      formatCount(layer.flopsBackwardInput),
+                      formatCount(layer.flopsBackwardWeight),
+                      formatBytes(layer.activationBytes),
+                      formatBytes(layer.residualBytes));
+  outs() << formatv("\n{0:N} parameters in {1} layers; FLOPs and bytes are those "
+                    "of one micro-batch\n",
+                    table.parameters, table.layers.size());
+}
+
+static int runParsed() {
+  BuildOptions options;
+  if (!modelOptions.apply(options))
+    return refused;
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, errs());
+
+  mlir::OwningOpRef<mlir::ModuleOp> module = loadModel(options, context);
+  if (!module || mlir::failed(priceLayers(*module, options)))
+    return refused;
+  LayerTable table = makeLayerTable(*module);
+  if (!asJson) {
+    printTable(table);
+    return done;
+  }
+  json::Object object = toJSON(table);
+  object["model"] = options.model;
+  outs() << formatv("{0:2}", json::Value(std::move(object))) << '\n';
+  return done;
+}
+
+int pipewright::runInspect(int argc, char **argv) {
+  std::vector<const char *> arguments(argv, argv + argc);
+  if (!parseArguments(arguments, command, category,
+                      "pipewright inspect gpt.onnx --bind batch=4 --json"))
+    return wrongCommandLine;
+  return runParsed();
+}

@@ -1,0 +1,247 @@
+//===- Run.cpp - pipewright run: trains what was built, on this machine
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Checks the options and the data once, before any process starts, and then
+// becomes the MPI launcher. On a cluster the same options are given to
+// DIR/launch by the launcher there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ModelOptions.h"
+#include "Subcommands.h"
+
+#include "core/Options.h"
+#include "pprt/Data.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <csignal>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace llvm;
+using pipewright::refuse;
+
+namespace {
+
+/// What the manifest says that a run needs.
+struct Build {
+  int64_t ranks = 1;
+  bool forwardOnly = false;
+  PprtOptimizer optimizer = PPRT_SGD;
+  pprt::BatchShape batch;
+  std::vector<pprt::InputSpec> inputs;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The manifest
+//===----------------------------------------------------------------------===//
+
+static std::optional<PprtDtype> parseDtype(StringRef name) {
+  return StringSwitch<std::optional<PprtDtype>>(name)
+      .Case("F32", PPRT_F32)
+      .Case("F64", PPRT_F64)
+      .Case("F16", PPRT_F16)
+      .Case("BF16", PPRT_BF16)
+      .Case("I8", PPRT_I8)
+      .Case("I16", PPRT_I16)
+      .Case("I32", PPRT_I32)
+      .Case("I64", PPRT_I64)
+      .Case("BOOL", PPRT_BOOL)
+      .Default(std::nullopt);
+}
+
+// Found by argument: where the types are.
+namespace pprt {
+static bool fromJSON(const json::Value &value, InputSpec &input,
+                     json::Path path) {
+  json::ObjectMapper mapper(value, path);
+  std::string dtype;
+  if (!mapper || !mapper.map("name", input.name) ||
+      !mapper.map("dtype", dtype) || !mapper.map("shape", input.shape) ||
+      !mapper.map("axis", input.axis) ||
+      !mapper.mapOptional("label_classes", input.labelClasses) ||
+      !mapper.mapOptional("ignore_index", input.ignoreIndex) ||
+      !mapper.mapOptional("index_limit", input.indexLimit))
+    return false;
+  std::optional<PprtDtype> parsed = parseDtype(dtype);
+  if (!parsed) {
+    path.field("dtype").report("unknown element type");
+    return false;
+  }
+  input.dtype = *parsed;
+  // An input that no rank reads needs no data.
+  std::vector<int64_t> ranks;
+  if (!mapper.map("ranks", ranks))
+    return false;
+  input.read = !ranks.empty();
+  return true;
+}
+
+static bool fromJSON(const json::Value &value, BatchShape &batch,
+                     json::Path path) {
+  json::ObjectMapper mapper(value, path);
+  return mapper && mapper.map("microbatches", batch.microbatches) &&
+         mapper.map("microbatch_size", batch.microbatchSize);
+}
+
+} // namespace pprt
+
+namespace {
+bool fromJSON(const json::Value &value, Build &build, json::Path path) {
+  json::ObjectMapper mapper(value, path);
+  int64_t version = 0;
+  if (!mapper || !mapper.map("format_version", version))
+    return false;
+  if (version != 1) {
+    path.field("format_version").report("is not a version that I know");
+    return false;
+  }
+  std::string optimizer;
+  const json::Object *mesh = value.getAsObject()->getObject("mesh");
+  std::optional<int64_t> ranks =
+      mesh ? mesh->getInteger("pp") : std::optional<int64_t>();
+  if (!ranks) {
+    path.field("mesh").report("has no 'pp'");
+    return false;
+  }
+  build.ranks = *ranks;
+  if (!mapper.map("schedule", build.batch) ||
+      !mapper.map("inputs", build.inputs) ||
+      !mapper.map("forward_only", build.forwardOnly) ||
+      !mapper.mapOptional("optimizer", optimizer))
+    return false;
+  build.optimizer = optimizer == "adamw" ? PPRT_ADAMW : PPRT_SGD;
+  return true;
+}
+} // namespace
+
+static Expected<Build> readBuild(StringRef directory) {
+  std::string path = (directory + "/manifest.json").str();
+  auto file = MemoryBuffer::getFile(path);
+  if (!file)
+    return createStringError("'" + directory +
+                             "' is not a build directory: cannot read '" +
+                             path + "': " + file.getError().message());
+  Expected<json::Value> manifest = json::parse((*file)->getBuffer());
+  if (!manifest)
+    return createStringError(path + ": " + toString(manifest.takeError()));
+  Build build;
+  json::Path::Root root(path);
+  if (!fromJSON(*manifest, build, root))
+    return root.getError();
+  return build;
+}
+
+//===----------------------------------------------------------------------===//
+// The launch
+//===----------------------------------------------------------------------===//
+
+/// The command that starts all ranks: the launch script, under mpirun if there
+/// are several.
+static std::vector<std::string> makeCommand(const Build &build,
+                                            StringRef directory,
+                                            ArrayRef<char *> options) {
+  std::vector<std::string> command;
+  if (build.ranks > 1) {
+    command = {"mpirun", "-quiet", "-n", std::to_string(build.ranks),
+               "--oversubscribe", "--bind-to", "none"};
+    if (geteuid() == 0)
+      command.push_back("--allow-run-as-root");
+  }
+  command.push_back((directory + "/launch").str());
+  command.insert(command.end(), options.begin(), options.end());
+  return command;
+}
+
+/// Runs \p command and returns the exit status of the first rank that failed.
+/// Ctrl-C and the signals that stop a run go to the launcher, which passes them
+/// on.
+static int launch(std::vector<std::string> &command) {
+  std::vector<char *> arguments;
+  for (std::string &word : command)
+    arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  static pid_t child;
+  child = fork();
+  if (child == 0) {
+    execvp(arguments.front(), arguments.data());
+    errs() << "pipewright: error: cannot start '" << command.front()
+           << "': " << strerror(errno) << '\n';
+    _exit(1);
+  }
+  if (child < 0)
+    return refuse("cannot start '" + command.front() +
+                  "': " + std::string(strerror(errno)));
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2})
+    std::signal(signal, [](int number) { kill(child, number); });
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    continue;
+  // The launcher reports a rank that a signal ended as 128 + signal: to the
+  // others that is a lost peer.
+  int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  return code >= 128 ? static_cast<int>(pprt::ExitCode::PeerLost) : code;
+}
+
+/// Checks the rank options and the data as the ranks will; returns the exit
+/// status, 0 if all is well.
+static int checkOptions(const Build &build, int argc, char **argv,
+                        bool &wantsHelp) {
+  pprt::CommandLine commandLine;
+  pprt::Status status =
+      pprt::parseOptions(argc, argv, build.optimizer, commandLine);
+  if (status.failed()) {
+    errs() << "pipewright: error: " << status.getMessage() << '\n';
+    return 2;
+  }
+  wantsHelp = commandLine.help;
+  if (wantsHelp)
+    return 0;
+  std::unique_ptr<pprt::Dataset> data;
+  status = pprt::Dataset::open(commandLine.options.data, build.inputs,
+                               build.batch, data);
+  if (!status.failed())
+    status = data->validate(commandLine.options.steps);
+  return status.failed() ? refuse(status.getMessage()) : 0;
+}
+
+int pipewright::runRun(int argc, char **argv) {
+  if (argc < 2 || StringRef(argv[1]) == "--help") {
+    raw_ostream &stream = argc < 2 ? errs() : outs();
+    stream << "OVERVIEW: train or evaluate what 'pipewright build' made, on "
+              "this machine\n\n"
+              "USAGE: pipewright run DIR [rank options]\n\n"
+              "EXAMPLE: pipewright run out --data corpus.txt --steps 100\n\n"
+           << pprt::getHelp("pipewright run DIR");
+    return argc < 2 ? 2 : 0;
+  }
+  StringRef directory(argv[1]);
+  Expected<Build> build = readBuild(directory);
+  if (!build)
+    return refuse(toString(build.takeError()));
+
+  // argv[1] stands for the program's name from here on.
+  bool wantsHelp = false;
+  if (int code = checkOptions(*build, argc - 1, argv + 1, wantsHelp))
+    return code;
+  if (wantsHelp) {
+    outs() << pprt::getHelp("pipewright run " + directory.str());
+    return 0;
+  }
+
+  std::vector<std::string> command =
+      makeCommand(*build, directory, ArrayRef<char *>(argv + 2, argc - 2));
+  return launch(command);
+}
