@@ -75,6 +75,23 @@ def read_safetensors(path: str | pathlib.Path) -> dict[str, Tensor]:
     return tensors
 
 
+def write_safetensors(path: str | pathlib.Path, tensors: dict[str, Tensor]) -> None:
+    names = {dtype: name for name, dtype in SAFETENSORS_TYPES.items()}
+    header, offset = {}, 0
+    for name, tensor in tensors.items():
+        end = offset + len(tensor.data)
+        header[name] = {
+            "dtype": names[tensor.dtype],
+            "shape": tensor.shape,
+            "data_offsets": [offset, end],
+        }
+        offset = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    data = b"".join(tensor.data for tensor in tensors.values())
+    pathlib.Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
 def write_tokens(path: str | pathlib.Path, tokens: Sequence[int]) -> None:
     """A token file: unsigned 16-bit little-endian numbers."""
     pathlib.Path(path).write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))

@@ -35,7 +35,9 @@ class Case:
     steps: int = 10
     microbatches: int = 4
     microbatch_size: int = 2
-    bindings: dict[str, int] = field(default_factory=dict)
+    # Nodes with which the second and later stages begin, by number of ranks;
+    # else the cut that balances the stages.
+    cuts: dict[int, list[str]] = field(default_factory=dict)
 
     @property
     def global_batch(self) -> int:
@@ -97,6 +99,19 @@ def masked_tokens() -> dict[str, Tensor]:
     }
 
 
+# The result of layer 0 is used by layer 3, one, two or three stages later.
+SKIP_CUTS = {
+    2: ["/layers.1/linear/Gemm"],
+    3: ["/layers.1/linear/Gemm", "/layers.3/linear/Gemm"],
+    4: [f"/layers.{index}/linear/Gemm" for index in (1, 2, 3)],
+}
+# Layer 0 alone on rank 0: all that it passes on crosses a boundary.
+FIRST_LAYER_CUTS = {
+    2: ["/layers.1/linear/Gemm"],
+    3: ["/layers.1/linear/Gemm", "/layers.2/linear/Gemm"],
+    4: ["/layers.1/linear/Gemm", "/layers.2/linear/Gemm", "/head/Gemm"],
+}
+
 CROSS_ENTROPY = "cross-entropy:logits,labels"
 
 CASES = {
@@ -105,7 +120,11 @@ CASES = {
         small_gpt, CROSS_ENTROPY, tokens=gpt_tokens, clip=0.25, learning_rate=3e-3
     ),
     "skip-mlp-adamw": Case(
-        small.skip_mlp, CROSS_ENTROPY, classified_samples, learning_rate=1e-2
+        small.skip_mlp,
+        CROSS_ENTROPY,
+        classified_samples,
+        learning_rate=1e-2,
+        cuts=SKIP_CUTS,
     ),
     "skip-mlp-momentum": Case(
         small.skip_mlp,
@@ -114,6 +133,7 @@ CASES = {
         optimizer="sgd",
         learning_rate=0.05,
         momentum=0.9,
+        cuts=SKIP_CUTS,
     ),
     "tied-embedding": Case(
         small.tied_embedding,
@@ -122,7 +142,11 @@ CASES = {
         learning_rate=1e-2,
     ),
     "mixed-boundary": Case(
-        small.mixed_boundary, CROSS_ENTROPY, classified_samples, learning_rate=3e-3
+        small.mixed_boundary,
+        CROSS_ENTROPY,
+        classified_samples,
+        learning_rate=3e-3,
+        cuts=FIRST_LAYER_CUTS,
     ),
     "two-outputs": Case(
         small.two_outputs, CROSS_ENTROPY, classified_samples, learning_rate=1e-2

@@ -10,7 +10,13 @@ import unittest
 from pipewright import protobuf
 from pipewright.models import gpt, small, weights
 from pipewright.onnxfile import DataType, Graph, Tensor, read_initializers
-from pipewright.tensorfiles import read_npy, uniform, write_npy
+from pipewright.tensorfiles import (
+    read_npy,
+    read_safetensors,
+    uniform,
+    write_npy,
+    write_safetensors,
+)
 
 # Debian's python3-onnx belongs to the system's interpreter.
 CHECKER = "/usr/bin/python3"
@@ -113,6 +119,14 @@ class Files(unittest.TestCase):
             tensor = Tensor.of(dtype, shape, [0, 1, 1, 0, 1, 0])
             write_npy(self.folder / "tensor.npy", tensor)
             self.assertEqual(read_npy(self.folder / "tensor.npy"), tensor)
+
+    def test_safetensors_read_back(self):
+        tensors = {
+            "weights": uniform([3, 2], seed=1),
+            "scalar": Tensor.of(DataType.INT64, (), [7]),
+        }
+        write_safetensors(self.folder / "a.safetensors", tensors)
+        self.assertEqual(read_safetensors(self.folder / "a.safetensors"), tensors)
 
     @unittest.skipUnless(checker_is_available(), "python3-onnx is not installed")
     def test_the_onnx_checker_accepts_every_model(self):

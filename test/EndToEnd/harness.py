@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Builds a case in a layout, trains it and keeps all that must not change."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import tempfile
+import unittest
+from dataclasses import dataclass
+
+from cases import Case
+from pipewright import pipeline
+from pipewright.tensorfiles import read_safetensors
+
+REFERENCES = pathlib.Path(__file__).parent / "References"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a model is cut and run."""
+
+    ranks: int = 1
+    schedule: str = "1f1b"
+    remat: str = "none"
+
+    def __str__(self) -> str:
+        return f"{self.ranks} ranks, {self.schedule}, remat {self.remat}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    losses: list[float]
+    grad_norms: list[float]
+    parameters: dict[str, bytes]
+
+
+def build_case(
+    case: Case, layout: Layout, folder: pathlib.Path
+) -> tuple[pathlib.Path, dict]:
+    """Where the build is, and its manifest."""
+    model = folder / "model.onnx"
+    if not model.exists():
+        case.graph().save(model)
+    output = folder / f"{layout.ranks}-{layout.schedule}-{layout.remat}"
+    cut = case.cuts.get(layout.ranks)
+    manifest = pipeline.build(
+        model,
+        output,
+        ranks=layout.ranks,
+        schedule=layout.schedule,
+        remat=layout.remat,
+        microbatches=case.microbatches,
+        microbatch_size=case.microbatch_size,
+        loss=case.loss,
+        optimizer=case.optimizer,
+        split_at=",".join(cut) if cut else None,
+    )
+    return output, manifest
+
+
+def train_case(
+    case: Case, layout: Layout, folder: pathlib.Path, steps: int | None = None
+) -> Outcome:
+    output, _ = build_case(case, layout, folder)
+    parameters = output.with_suffix(".safetensors")
+    lines = pipeline.run(
+        output,
+        *case.write_data(folder),
+        *case.run_options(),
+        steps=steps or case.steps,
+        save_parameters=parameters,
+    )
+    return Outcome(
+        [line["loss"] for line in lines],
+        [line["grad_norm"] for line in lines],
+        {name: tensor.data for name, tensor in read_safetensors(parameters).items()},
+    )
+
+
+class EndToEndTest(unittest.TestCase):
+    """A test with a folder of its own."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def assert_same_bits(self, actual: Outcome, expected: Outcome) -> None:
+        self.assertEqual(actual.losses, expected.losses)
+        self.assertEqual(actual.grad_norms, expected.grad_norms)
+        self.assertEqual(actual.parameters.keys(), expected.parameters.keys())
+        different = [
+            name
+            for name, data in expected.parameters.items()
+            if actual.parameters[name] != data
+        ]
+        self.assertEqual(different, [])
+
+    def assert_agrees(self, actual: list[float], expected: list[float]) -> None:
+        """Equal within 1e-4 relative, step by step."""
+        self.assertGreaterEqual(len(actual), len(expected))
+        for step, (value, reference) in enumerate(zip(actual, expected), 1):
+            self.assertLessEqual(
+                abs(value - reference),
+                1e-4 * abs(reference),
+                f"step {step}: {value}, reference {reference}",
+            )
+
+
+def reference(name: str) -> dict[str, list[float]]:
+    return json.loads((REFERENCES / "training.json").read_text())["cases"][name]

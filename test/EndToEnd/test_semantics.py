@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What training means: scaled once, tied once, masks that do not repeat."""
+
+import itertools
+import json
+import struct
+import unittest
+
+from cases import CASES, Case, classified_samples
+from harness import EndToEndTest, Layout, Outcome, build_case, train_case
+from pipewright import pipeline
+from pipewright.models import small
+from pipewright.onnxfile import DataType, Tensor
+from pipewright.tensorfiles import read_npy, uniform, write_npy
+
+
+def floats(*values: float, shape: list[int]) -> Tensor:
+    return Tensor.of(DataType.FLOAT, shape, values)
+
+
+def parameter(outcome: Outcome, name: str) -> list[float]:
+    data = outcome.parameters[name]
+    return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+
+class ScaledOnce(EndToEndTest):
+    """x = 1, all weights 1, target 0: the gradient of each weight is 2."""
+
+    def test_every_weight_moves_by_twice_the_learning_rate(self):
+        for ranks, microbatches in itertools.product((2, 3, 4), (1, 2, 8)):
+            schedule = "gpipe" if microbatches == 2 else "1f1b"
+            case = Case(
+                lambda: small.linear(ranks),
+                "mse:prediction,target",
+                lambda: {
+                    "x": floats(*[1.0] * 8, shape=[8, 1]),
+                    "target": floats(*[0.0] * 8, shape=[8, 1]),
+                },
+                optimizer="sgd",
+                learning_rate=0.125,
+                steps=1,
+                microbatches=microbatches,
+                microbatch_size=8 // microbatches,
+                cuts={ranks: [f"/layers.{i}/MatMul" for i in range(1, ranks)]},
+            )
+            layout = Layout(ranks, schedule)
+            with self.subTest(f"{layout}, {microbatches} micro-batches"):
+                folder = self.folder / f"{ranks}-{microbatches}"
+                folder.mkdir()
+                outcome = train_case(case, layout, folder)
+                self.assertEqual(outcome.losses, [1.0])
+                for index in range(ranks):
+                    weight = parameter(outcome, f"layers.{index}.weight")
+                    self.assertEqual(weight, [0.75])
+
+
+class GlobalNorm(EndToEndTest):
+    """Both uses of two tied elements have the gradient 10: together 20."""
+
+    CASE = Case(
+        small.tied_pair,
+        "mse:prediction,target",
+        lambda: {
+            "x": floats(*[1.0] * 8, shape=[4, 2]),
+            "target": floats(*[-10.0] * 8, shape=[4, 2]),
+        },
+        optimizer="sgd",
+        learning_rate=0.125,
+        clip=14.142135623730951,  # half of the norm
+        steps=1,
+        microbatches=2,
+        cuts={2: ["/second/Add"]},
+    )
+
+    def test_a_tied_parameter_counts_once(self):
+        for layout in (Layout(1), Layout(2), Layout(2, "gpipe", "full")):
+            with self.subTest(str(layout)):
+                outcome = train_case(self.CASE, layout, self.folder)
+                self.assertAlmostEqual(outcome.grad_norms[0], 800**0.5, places=4)
+                for weight in parameter(outcome, "scale"):
+                    self.assertAlmostEqual(weight, -1.25, places=6)
+
+
+class Dropout(EndToEndTest):
+    CASE = Case(
+        small.dropout_mlp,
+        "cross-entropy:logits,labels",
+        classified_samples,
+        learning_rate=1e-2,
+        steps=6,
+    )
+
+    def test_recomputation_repeats_the_masks(self):
+        single = train_case(self.CASE, Layout(), self.folder)
+        layouts = [Layout(1, "gpipe", "full"), Layout(2, "1f1b", "full")]
+        layouts += [Layout(3, "gpipe"), Layout(4, "1f1b", "full")]
+        for layout in layouts:
+            with self.subTest(str(layout)):
+                outcome = train_case(self.CASE, layout, self.folder)
+                self.assert_same_bits(outcome, single)
+
+    def test_masks_differ_between_microbatches_and_seeds(self):
+        model = self.folder / "model.onnx"
+        small.dropout_mlp().save(model)
+        build = self.folder / "build"
+        pipeline.build(
+            model, build, ranks=2, microbatches=4, microbatch_size=2, forward_only=True
+        )
+        sample = uniform([1, small.FEATURES], seed=1).values().tolist()
+        samples = floats(*sample * 8, shape=[8, small.FEATURES])
+        write_npy(self.folder / "x.npy", samples)
+
+        def outputs(seed: int) -> list[bytes]:
+            folder = self.folder / f"outputs-{seed}"
+            data = f"x={self.folder}/x.npy"
+            pipeline.run(build, data=data, seed=seed, save_outputs=folder)
+            logits = read_npy(folder / "logits.npy")
+            rows = logits.data
+            self.assertEqual(logits.shape, (8, small.CLASSES))
+            size = 4 * small.CLASSES
+            return [rows[i : i + size] for i in range(0, len(rows), size)]
+
+        first = outputs(seed=1)
+        self.assertEqual(len(set(first)), 8)
+        self.assertEqual(outputs(seed=1), first)
+        self.assertTrue(set(outputs(seed=2)).isdisjoint(first))
+
+
+class Stages(EndToEndTest):
+    """Each layer is in exactly one stage, and no stage is empty."""
+
+    def test_layers_are_divided(self):
+        for layers, ranks in ((5, 4), (10, 3), (30, 4), (12, 8)):
+            case = Case(lambda: small.linear(layers), "mse:prediction,target")
+            with self.subTest(f"{layers} layers on {ranks} ranks"):
+                folder = self.folder / f"{layers}-{ranks}"
+                folder.mkdir()
+                _, manifest = build_case(case, Layout(ranks), folder)
+                stages = manifest["stages"]
+                self.assertEqual(len(stages), ranks)
+                names = [name for stage in stages for name in stage["layers"]]
+                self.assertEqual(len(names), len(set(names)))
+                self.assertGreaterEqual(len(names), layers)
+                for stage in stages:
+                    self.assertGreater(len(stage["layers"]), 0)
+                held = [name for stage in stages for name in parameter_names(stage)]
+                expected = [f"layers.{index}.weight" for index in range(layers)]
+                self.assertEqual(held, expected)
+
+
+def parameter_names(stage: dict) -> list[str]:
+    return [parameter["name"] for parameter in stage["parameters"]]
+
+
+class Memory(EndToEndTest):
+    """Each rank allocates the arena that the build predicted."""
+
+    def test_the_arena_is_as_predicted(self):
+        case = CASES["gpt-adamw"]
+        for layout in (Layout(1), Layout(3, "gpipe", "full"), Layout(4)):
+            with self.subTest(str(layout)):
+                build, manifest = build_case(case, layout, self.folder)
+                report = self.folder / "report.json"
+                data = case.write_data(self.folder)
+                pipeline.run(build, *data, steps=2, report=report)
+                ranks = json.loads(report.read_text())["ranks"]
+                allocated = [rank["arena_bytes"] for rank in ranks]
+                predicted = [rank["arena"] for rank in manifest["memory"]]
+                self.assertEqual(allocated, predicted)
+
+
+if __name__ == "__main__":
+    unittest.main()
