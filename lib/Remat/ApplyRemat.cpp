@@ -48,10 +48,11 @@ static void keepResults(pp::TaskOp task, bool saved) {
 /// Drops the ops of \p task that no result needs, then its unused arguments.
 static void dropUnused(pp::TaskOp task) {
   Block &body = task.getBody().front();
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(body.without_terminator())))
-    if (op.use_empty())
-      op.erase();
+  SmallVector<Operation *> ops(
+      llvm::make_pointer_range(body.without_terminator()));
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty())
+      op->erase();
   SmallVector<Attribute> bindings;
   for (auto [argument, binding] :
        llvm::zip_equal(body.getArguments(), task.getArgumentBindings()))

@@ -180,7 +180,7 @@ void BalanceStages::runOnOperation() {
   }
   if (ranks < 1 || chunks < 1) {
     model.emitError("cannot be cut for ")
-        << ranks << " ranks with " << chunks << " chunks each";
+        << ranks.getValue() << " ranks with " << chunks.getValue() << " chunks each";
     return signalPassFailure();
   }
   SymbolTable table(getOperation());
@@ -198,7 +198,7 @@ void BalanceStages::runOnOperation() {
   llvm::Expected<SmallVector<size_t>> cut = partitionLayers(*problem);
   if (!cut) {
     model.emitError("for ")
-        << ranks << " ranks: " << llvm::toString(cut.takeError());
+        << ranks.getValue() << " ranks: " << llvm::toString(cut.takeError());
     return signalPassFailure();
   }
   for (auto [index, unit] : llvm::enumerate(*cut)) {

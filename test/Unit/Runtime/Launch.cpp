@@ -70,7 +70,10 @@ Outcome launch(int ranks, const std::string &command,
                const TemporaryFolder &folder) {
   std::string line = command;
   if (ranks != 1)
-    line = "mpirun --allow-run-as-root --oversubscribe --bind-to none -n " +
+    // With recovery the launcher lets ranks end by themselves when one is lost,
+    // instead of killing them; so each one's status can be seen.
+    line = "mpirun --allow-run-as-root --oversubscribe --bind-to none "
+           "--enable-recovery -n " +
            std::to_string(ranks) + " " + command;
   line += " > " + folder.getPath("stdout") + " 2> " + folder.getPath("stderr");
   setenv("FAKE_RANK_STATUS", folder.getPath("status.").c_str(), 1);
