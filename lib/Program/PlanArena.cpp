@@ -256,7 +256,7 @@ static LogicalResult checkLimit(pp::ArenaOp arena, int64_t limit) {
       largest = place;
   return arena.emitError("rank ")
          << arena.getRank() << " needs " << arena.getBytes()
-         << " bytes, which is more than the limit of " << limit
+         << " bytes of memory, but may take " << limit
          << "; the largest part is " << getTotal(largest) << " bytes for "
          << stringifyBindingKind(largest.getBinding().getKind()) << " '"
          << largest.getBinding().getName() << "' in " << largest.getSlots()

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ConfigFile.h"
+#include "Diagnostics.h"
 #include "ModelOptions.h"
 #include "Progress.h"
 #include "Subcommands.h"
@@ -14,9 +15,7 @@
 #include "pipewright/Driver/Phases.h"
 #include "pipewright/Driver/Registration.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -218,8 +217,7 @@ static int runParsed() {
   registerDialects(registry);
   mlir::MLIRContext context(registry);
   context.loadAllAvailableDialects();
-  SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, errs());
+  DiagnosticPrinter diagnostics(context);
 
   mlir::FailureOr<BuildResult> result = mlir::failure();
   {

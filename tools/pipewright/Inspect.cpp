@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Diagnostics.h"
 #include "ModelOptions.h"
 #include "Subcommands.h"
 
@@ -11,9 +12,7 @@
 #include "pipewright/Driver/Compiler.h"
 #include "pipewright/Driver/Registration.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -61,8 +60,7 @@ static int runParsed() {
   registerDialects(registry);
   mlir::MLIRContext context(registry);
   context.loadAllAvailableDialects();
-  SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, errs());
+  DiagnosticPrinter diagnostics(context);
 
   mlir::OwningOpRef<mlir::ModuleOp> module = loadModel(options, context);
   if (!module || mlir::failed(priceLayers(*module, options)))

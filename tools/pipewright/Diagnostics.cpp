@@ -1,0 +1,62 @@
+//===- Diagnostics.cpp - Diagnostics for people
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Diagnostics.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+static StringRef getKind(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Note:
+    return "note";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  }
+  llvm_unreachable("a severity that MLIR has not");
+}
+
+static void print(const Diagnostic &diagnostic) {
+  FileLineColLoc file;
+  StringAttr node;
+  diagnostic.getLocation()->walk([&](Location loc) {
+    if (auto name = dyn_cast<NameLoc>(loc); name && !node)
+      node = name.getName();
+    if (auto line = dyn_cast<FileLineColLoc>(loc); line && !file)
+      file = line;
+    return WalkResult::advance();
+  });
+
+  llvm::raw_ostream &stream = llvm::errs();
+  if (file && !node)
+    stream << file.getFilename().getValue() << ':' << file.getLine() << ':'
+           << file.getColumn() << ": ";
+  else
+    stream << "pipewright: ";
+  stream << getKind(diagnostic.getSeverity()) << ": ";
+  if (node)
+    stream << "node '" << node.getValue() << "': ";
+  stream << diagnostic << '\n';
+  for (const Diagnostic &note : diagnostic.getNotes())
+    print(note);
+}
+
+DiagnosticPrinter::DiagnosticPrinter(MLIRContext &context)
+    : ScopedDiagnosticHandler(&context) {
+  // The op as IR says nothing to someone who has an ONNX file.
+  context.printOpOnDiagnostic(false);
+  setHandler([](Diagnostic &diagnostic) {
+    print(diagnostic);
+    return success();
+  });
+}

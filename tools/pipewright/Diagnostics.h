@@ -1,0 +1,24 @@
+//===- Diagnostics.h - Diagnostics for people -------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_TOOLS_DIAGNOSTICS_H
+#define PIPEWRIGHT_TOOLS_DIAGNOSTICS_H
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace pipewright {
+
+/// Prints the diagnostics of a context to stderr, one line each and one per
+/// note: `pipewright: error: node '/h.3/attn/MatMul': <message>`, or with file
+/// and line where a file is text.
+class DiagnosticPrinter : public mlir::ScopedDiagnosticHandler {
+public:
+  explicit DiagnosticPrinter(mlir::MLIRContext &context);
+};
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_TOOLS_DIAGNOSTICS_H
