@@ -14,6 +14,7 @@
 #include "pipewright/Program/Passes.h"
 #include "pipewright/Remat/Passes.h"
 #include "pipewright/Schedule/Passes.h"
+#include "pipewright/Schedule/ScheduleRegistry.h"
 #include "pipewright/Stages/Passes.h"
 #include "pipewright/Training/Passes.h"
 
@@ -23,7 +24,7 @@
 using namespace mlir;
 using namespace pipewright;
 
-static void buildImport(OpPassManager &pm, const BuildOptions &options) {
+static void addImportPasses(OpPassManager &pm, const BuildOptions &options) {
   // Exporters spell shape arithmetic and masks out: what is known is folded,
   // and what is never used goes.
   pm.addPass(createCanonicalizerPass());
@@ -35,13 +36,13 @@ static void buildImport(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createCanonicalizerPass());
 }
 
-static void buildLayers(OpPassManager &pm, const BuildOptions &options) {
+static void addLayersPasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createFormLayers());
   pm.addPass(createOutlineLayers());
   pm.addPass(createVerifyLayers());
 }
 
-static void buildTraining(OpPassManager &pm, const BuildOptions &options) {
+static void addTrainingPasses(OpPassManager &pm, const BuildOptions &options) {
   if (options.forwardOnly)
     return;
   pm.addPass(createAttachLoss({options.loss, options.ignoreIndex}));
@@ -51,11 +52,25 @@ static void buildTraining(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createVerifyTraining());
 }
 
-static void buildCost(OpPassManager &pm, const BuildOptions &options) {
+static void addCostPasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createAnnotateCosts());
 }
 
-static void buildStages(OpPassManager &pm, const BuildOptions &options) {
+/// Whether the schedule runs B and W as actions of their own. What is wrong
+/// with it is said when it is attached.
+static bool splitsBackward(const BuildOptions &options) {
+  llvm::Expected<Schedule> schedule = buildSchedule(
+      options.schedule, {options.ranks, options.microbatches, options.chunks});
+  if (!schedule) {
+    llvm::consumeError(schedule.takeError());
+    return false;
+  }
+  return llvm::any_of(schedule->getActions(0), [](const Action &action) {
+    return action.kind == ActionKind::W;
+  });
+}
+
+static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
   BalanceStagesOptions balance;
   balance.ranks = options.ranks;
   balance.chunks = options.chunks;
@@ -66,27 +81,29 @@ static void buildStages(OpPassManager &pm, const BuildOptions &options) {
                         .Default(Balance::Time);
   balance.splitAt.assign(options.splitAt.begin(), options.splitAt.end());
   pm.addPass(createBalanceStages(balance));
-  pm.addPass(createOutlineStages());
+  pm.addPass(createOutlineStages(
+      {splitsBackward(options) ? BackwardForm::Split : BackwardForm::Fused}));
   pm.addPass(createVerifyStages());
 }
 
-static void buildComm(OpPassManager &pm, const BuildOptions &options) {
+static void addCommPasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createInsertTransfers());
   pm.addPass(createVerifyComm());
 }
 
-static void buildRemat(OpPassManager &pm, const BuildOptions &options) {
+static void addRematPasses(OpPassManager &pm, const BuildOptions &options) {
   ApplyRematOptions remat;
-  remat.policy = options.remat == "full" ? RematPolicy::Full : RematPolicy::None;
+  remat.policy =
+      options.remat == "full" ? RematPolicy::Full : RematPolicy::None;
   pm.addPass(createApplyRemat(remat));
 }
 
-static void buildSchedule(OpPassManager &pm, const BuildOptions &options) {
+static void addSchedulePasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createAttachSchedule({options.schedule, options.microbatches}));
   pm.addPass(createCheckSchedule());
 }
 
-static void buildProgram(OpPassManager &pm, const BuildOptions &options) {
+static void addProgramPasses(OpPassManager &pm, const BuildOptions &options) {
   // The schedule says when values are made; this, when they move.
   pm.addPass(createOrderMessages());
   pm.addPass(createRollPrograms());
@@ -101,11 +118,11 @@ static void buildProgram(OpPassManager &pm, const BuildOptions &options) {
 
 llvm::ArrayRef<PhaseInfo> pipewright::getPhases() {
   static constexpr PhaseInfo phases[] = {
-      {1, "Import", buildImport},     {2, "Layers", buildLayers},
-      {3, "Training", buildTraining}, {4, "Cost", buildCost},
-      {5, "Stages", buildStages},     {6, "Comm", buildComm},
-      {7, "Remat", buildRemat},       {8, "Schedule", buildSchedule},
-      {9, "Program", buildProgram},
+      {1, "Import", addImportPasses},     {2, "Layers", addLayersPasses},
+      {3, "Training", addTrainingPasses}, {4, "Cost", addCostPasses},
+      {5, "Stages", addStagesPasses},     {6, "Comm", addCommPasses},
+      {7, "Remat", addRematPasses},       {8, "Schedule", addSchedulePasses},
+      {9, "Program", addProgramPasses},
   };
   return phases;
 }

@@ -13,6 +13,7 @@ namespace pipewright {
 void registerEmitSchedule();
 void registerImportOnnx();
 void registerImportScheduleCsv();
+void registerMlirToLlvmir();
 
 } // namespace pipewright
 

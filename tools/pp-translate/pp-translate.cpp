@@ -12,6 +12,7 @@ int main(int argc, char **argv) {
   pipewright::registerEmitSchedule();
   pipewright::registerImportOnnx();
   pipewright::registerImportScheduleCsv();
+  pipewright::registerMlirToLlvmir();
   return mlir::failed(
       mlir::mlirTranslateMain(argc, argv, "Pipewright translation driver"));
 }
