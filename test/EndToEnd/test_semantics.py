@@ -55,30 +55,33 @@ class ScaledOnce(EndToEndTest):
 
 
 class GlobalNorm(EndToEndTest):
-    """Both uses of two tied elements have the gradient 10: together 20."""
+    """Both uses of a tied weight have the gradient 10 in four elements. The
+    norm is that of the sum, 40: not 28.3, of the uses apart, nor 56.6, of the
+    sum on each of two ranks."""
 
     CASE = Case(
         small.tied_pair,
         "mse:prediction,target",
         lambda: {
             "x": floats(*[1.0] * 8, shape=[4, 2]),
-            "target": floats(*[-10.0] * 8, shape=[4, 2]),
+            "target": floats(*[-9.0] * 8, shape=[4, 2]),
         },
         optimizer="sgd",
         learning_rate=0.125,
-        clip=14.142135623730951,  # half of the norm
+        clip=20.0,  # half of the norm
         steps=1,
         microbatches=2,
-        cuts={2: ["/second/Add"]},
+        cuts={2: ["/layers.1/MatMul"]},
     )
 
     def test_a_tied_parameter_counts_once(self):
         for layout in (Layout(1), Layout(2), Layout(2, "gpipe", "full")):
             with self.subTest(str(layout)):
                 outcome = train_case(self.CASE, layout, self.folder)
-                self.assertAlmostEqual(outcome.grad_norms[0], 800**0.5, places=4)
-                for weight in parameter(outcome, "scale"):
-                    self.assertAlmostEqual(weight, -1.25, places=6)
+                self.assertEqual(outcome.grad_norms, [40.0])
+                weights = parameter(outcome, "weight")
+                for weight, initial in zip(weights, [1, 0, 0, 1]):
+                    self.assertAlmostEqual(weight, initial - 1.25, places=6)
 
 
 class Dropout(EndToEndTest):

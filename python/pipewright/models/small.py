@@ -102,13 +102,14 @@ def tied_embedding(vocabulary: int = 32, sequence: int = 8, width: int = 16) -> 
 
 
 def tied_pair() -> Graph:
-    """y = x w + w with w = 0: both uses of w have the gradient y - target when
-    x is 1 and the loss is the mean square over two elements."""
+    """y = x W W with W = 1: for x = (1, 1) and the mean square of two elements
+    as loss, each use of W has the gradient y - target in all four elements."""
     graph = Graph("tied_pair")
     x = graph.input("x", DataType.FLOAT, ["batch", 2])
-    weight = graph.initializer("scale", weights.full(0.0, [2]))
-    x = graph.scope("/first").node("Mul", x, weight)
-    graph.scope("/second").node("Add", x, weight, name="prediction")
+    one = Tensor.of(DataType.FLOAT, [2, 2], [1, 0, 0, 1])
+    weight = graph.initializer("weight", one)
+    x = graph.scope("/layers.0").node("MatMul", x, weight)
+    graph.scope("/layers.1").node("MatMul", x, weight, name="prediction")
     graph.output("prediction", DataType.FLOAT, ["batch", 2])
     return graph
 
