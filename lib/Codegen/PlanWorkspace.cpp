@@ -46,7 +46,8 @@ static BufferLifetime getLifetime(memref::AllocOp alloc, Block &block,
 }
 
 static LogicalResult verifyAllocation(memref::AllocOp alloc) {
-  if (alloc.getType().hasStaticShape() && alloc.getType().getLayout().isIdentity())
+  if (alloc.getType().hasStaticShape() &&
+      alloc.getType().getLayout().isIdentity())
     return success();
   return alloc.emitOpError("has no place in the workspace: its type is ")
          << alloc.getType();
@@ -62,8 +63,8 @@ static Value addWorkspace(func::FuncOp function, int64_t bytes) {
        builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(),
                             builder.getI64IntegerAttr(workspaceAlignment))});
   unsigned index = function.getNumArguments();
-  if (failed(function.insertArgument(index, type, attributes,
-                                     function.getLoc())))
+  if (failed(
+          function.insertArgument(index, type, attributes, function.getLoc())))
     return {};
   return function.getArgument(index);
 }
@@ -98,14 +99,16 @@ struct PlanWorkspace : pipewright::impl::PlanWorkspaceBase<PlanWorkspace> {
       return signalPassFailure();
     OpBuilder builder = OpBuilder::atBlockBegin(&block);
     for (auto [alloc, offset] : llvm::zip_equal(allocs, plan.offsets)) {
-      Value shift = arith::ConstantIndexOp::create(builder, alloc.getLoc(),
-                                                   offset);
+      Value shift =
+          arith::ConstantIndexOp::create(builder, alloc.getLoc(), offset);
       Value view =
           memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(),
                                  workspace, shift, /*sizes=*/ValueRange());
       alloc.replaceAllUsesWith(view);
-      alloc.erase();
     }
+    // Not before: the builder stands at one of them.
+    for (memref::AllocOp alloc : allocs)
+      alloc.erase();
   }
 };
 } // namespace
