@@ -111,6 +111,15 @@ def ApproximateMath : Pass<"pp-approximate-math", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ExpandBFloat16 : Pass<"pp-expand-bfloat16", "::mlir::func::FuncOp"> {
+  let summary = "convert bf16 by integer instructions";
+  let description = [{
+    Processors without instructions for bf16 would call a library that is not
+    linked. Requires that bf16 is only converted, not computed with.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // Tasks and programs
 //===----------------------------------------------------------------------===//

@@ -35,8 +35,8 @@ static Value compute(nn::SignOp, Arithmetic &arith, ValueRange x) {
   Type type = x[0].getType();
   Value zero = arith.constant(type, 0);
   // What is neither positive nor negative stays as it is: a zero or a NaN.
-  Value negative = arith.select(arith.less(x[0], zero),
-                                arith.constant(type, -1), x[0]);
+  Value negative =
+      arith.select(arith.less(x[0], zero), arith.constant(type, -1), x[0]);
   return arith.select(arith.less(zero, x[0]), arith.constant(type, 1),
                       negative);
 }
@@ -83,8 +83,7 @@ static Value compute(nn::CeilOp, Arithmetic &arith, ValueRange x) {
   return arith.make<math::CeilOp>(x[0]);
 }
 static Value compute(nn::NotOp, Arithmetic &arith, ValueRange x) {
-  return arith.make<arith::XOrIOp>(x[0],
-                                     arith.constantInt(x[0].getType(), 1));
+  return arith.make<arith::XOrIOp>(x[0], arith.constantInt(x[0].getType(), 1));
 }
 
 static Value compute(nn::GeluOp op, Arithmetic &arith, ValueRange x) {
@@ -128,7 +127,7 @@ static Value compute(nn::ModOp, Arithmetic &arith, ValueRange x) {
                         : arith.make<arith::RemSIOp>(x[0], x[1]);
   // The machine's remainder has the sign of the dividend.
   Value signsDiffer = arith.make<arith::XOrIOp>(arith.less(remainder, zero),
-                                                  arith.less(x[1], zero));
+                                                arith.less(x[1], zero));
   Value notZero =
       arith.compare(CmpFPredicate::UNE, CmpIPredicate::ne, remainder, zero);
   return arith.select(arith.make<arith::AndIOp>(signsDiffer, notZero),
@@ -181,7 +180,15 @@ static Value compute(nn::SelectOp, Arithmetic &arith, ValueRange x) {
   return arith.select(x[0], x[1], x[2]);
 }
 
+/// Whether \p type is a float that is only stored: the machine converts it
+/// from and to f32.
+static bool isNarrow(Type type) {
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
+}
+
 static Value castToInteger(Type type, Arithmetic &arith, Value x) {
+  if (isNarrow(x.getType()))
+    x = arith.make<arith::ExtFOp>(arith.getF32Type(), x);
   bool fromFloat = isa<FloatType>(x.getType());
   if (type.isInteger(1))
     return arith.compare(CmpFPredicate::UNE, CmpIPredicate::ne, x,
@@ -197,6 +204,10 @@ static Value castToInteger(Type type, Arithmetic &arith, Value x) {
 
 static Value castToFloat(Type type, Arithmetic &arith, Value x) {
   Type source = x.getType();
+  bool fromNarrow = isNarrow(source) && !type.isF32();
+  bool toNarrow = isNarrow(type) && !source.isF32();
+  if (fromNarrow || toNarrow)
+    return castToFloat(type, arith, castToFloat(arith.getF32Type(), arith, x));
   if (source.isInteger(1))
     return arith.make<arith::UIToFPOp>(type, x);
   if (source.isInteger())
@@ -205,11 +216,6 @@ static Value castToFloat(Type type, Arithmetic &arith, Value x) {
   unsigned to = type.getIntOrFloatBitWidth();
   if (from > to)
     return arith.make<arith::TruncFOp>(type, x);
-  // f16 and bf16 are equally wide: neither holds the other.
-  if (from == to) {
-    x = arith.make<arith::ExtFOp>(arith.getF32Type(), x);
-    return arith.make<arith::TruncFOp>(type, x);
-  }
   return arith.make<arith::ExtFOp>(type, x);
 }
 

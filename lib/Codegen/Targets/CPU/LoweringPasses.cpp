@@ -9,7 +9,9 @@
 #include "pipewright/Codegen/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -19,6 +21,12 @@ using namespace pipewright;
 void cpu::addLoweringPasses(OpPassManager &pm) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createLowerToLoops());
+  // f16 and bf16 are how values are stored; sums and functions are of f32.
+  arith::ArithEmulateUnsupportedFloatsOptions narrow;
+  narrow.sourceTypeStrs = {"f16", "bf16"};
+  functions.addPass(arith::createArithEmulateUnsupportedFloats(narrow));
+  functions.addPass(math::createMathExtendToSupportedTypes());
+  functions.addPass(createExpandBFloat16());
   // Scalar polynomials: LLVM's loop vectorizer widens them with their loops.
   functions.addPass(createApproximateMath());
   functions.addPass(createCanonicalizerPass());
