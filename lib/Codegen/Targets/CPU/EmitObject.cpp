@@ -63,13 +63,14 @@ createMachine(const Processor &processor) {
   const Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
   if (!target)
     return createStringError(message);
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, processor.name, processor.features, llvm::TargetOptions(),
-      Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
-  if (!machine->getMCSubtargetInfo()->isCPUStringValid(processor.name))
+  std::unique_ptr<MCSubtargetInfo> processors(
+      target->createMCSubtargetInfo(triple, "", ""));
+  if (!processors->isCPUStringValid(processor.name))
     return createStringError("there is no processor '" + processor.name +
                              "' in the target 'cpu'");
-  return machine;
+  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
+      triple, processor.name, processor.features, llvm::TargetOptions(),
+      Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
 }
 
 /// Optimization passes look at the attributes of functions, not at the machine.
@@ -87,6 +88,10 @@ static void setProcessor(Module &module, const Processor &processor) {
 
 static void optimize(Module &module, TargetMachine &machine) {
   PipelineTuningOptions tuning;
+  // Loops are widened while they are loops: once unrolled, a row that is
+  // reduced is one long chain.
+  tuning.LoopUnrolling = false;
+  tuning.LoopInterleaving = true;
   tuning.LoopVectorization = true;
   tuning.SLPVectorization = true;
   PassBuilder builder(&machine, tuning);
