@@ -1,0 +1,45 @@
+// RUN: pp-opt %s --pp-lower-programs=rank=0 | FileCheck %s
+
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []
+pp.stage @s1 index 1 rank 1 chunk 0 first_layer 1 layers ["b"] parameters []
+pp.channel @h activation from @s0 to @s1 : tensor<4xf32>
+pp.task @s1.f role F stage @s1 (%x: tensor<4xf32> = <channel "h">) -> (tensor<4xf32> = <output "y">) {
+  pp.yield %x : tensor<4xf32>
+}
+pp.task @s0.f role F stage @s0 (%x: tensor<4xf32> = <input "x">) -> (tensor<4xf32> = <channel "h">) {
+  pp.yield %x : tensor<4xf32>
+}
+
+// CHECK-LABEL: llvm.func @step(
+// CHECK-SAME:    %[[CONTEXT:.*]]: !llvm.ptr)
+pp.program step rank 0 {
+  // The rank runs one task, which is number 0 of its own.
+  // CHECK: %[[TWO:.*]] = llvm.mlir.constant(2 : i32)
+  // CHECK: %[[TASK:.*]] = llvm.mlir.constant(0 : i32)
+  // CHECK: llvm.call @pprtRun(%[[CONTEXT]], %[[TASK]], %[[TWO]])
+  pp.run @s0.f [2]
+  // CHECK: %[[LOWER:.*]] = llvm.mlir.constant(3 : i32)
+  // CHECK: llvm.br ^[[BODY:.*]](%[[LOWER]] : i32)
+  // CHECK: ^[[BODY]](%[[I:.*]]: i32):
+  pp.repeat %i = 3 to 8 {
+    // CHECK: %[[BEFORE:.*]] = llvm.mlir.constant(-1 : i32)
+    // CHECK: %[[MB:.*]] = llvm.add %[[I]], %[[BEFORE]]
+    // CHECK: llvm.call @pprtSend(%[[CONTEXT]], %{{.*}}, %[[MB]])
+    pp.send @h [%i + -1]
+    // CHECK: %[[NEXT:.*]] = llvm.add %[[I]], %{{.*}}
+    // CHECK: %[[UPPER:.*]] = llvm.mlir.constant(8 : i32)
+    // CHECK: %[[AGAIN:.*]] = llvm.icmp "slt" %[[NEXT]], %[[UPPER]]
+    // CHECK: llvm.cond_br %[[AGAIN]], ^[[BODY]](%[[NEXT]] : i32), ^[[AFTER:.*]]
+  }
+  // CHECK: ^[[AFTER]]:
+  // CHECK: llvm.call @pprtUpdate(%[[CONTEXT]])
+  // CHECK-NEXT: llvm.return
+  pp.step
+}
+
+// Other ranks' programs stay as they are.
+
+// CHECK: pp.program eval rank 1
+pp.program eval rank 1 {
+  pp.run @s1.f [0]
+}

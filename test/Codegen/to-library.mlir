@@ -1,0 +1,65 @@
+// RUN: pp-opt %s --nn-lower-functions --nn-to-library | FileCheck %s
+
+// CHECK: func.func private @pprtCpuMatmulF32(
+
+// A result is written where the caller wants it.
+
+// CHECK-LABEL: func.func @layer.result(
+// CHECK-SAME:    %[[A:[^:]*]]: memref<2x8xf32> {{[^%]*}}%[[B:[^:]*]]: memref<16x8xf32> {{[^%]*}}%[[C:[^:]*]]: memref<2x16xf32>
+nn.function @result(%a: tensor<2x8xf32>, %b: tensor<16x8xf32>) -> tensor<2x16xf32> {
+  // CHECK-NOT: memref.alloc
+  // CHECK: %[[TARGET:.*]] = memref.reinterpret_cast %[[C]]
+  // CHECK: call @pprtCpuMatmulF32(%{{.*}}, %{{.*}}, %[[TARGET]],
+  // CHECK-NOT: materialize_in_destination
+  %0 = nn.matmul %a, %b transpose_rhs : tensor<2x8xf32>, tensor<16x8xf32> -> tensor<2x16xf32>
+  nn.return %0 : tensor<2x16xf32>
+}
+
+// A contribution to an accumulator is added by the kernel itself.
+
+// CHECK-LABEL: func.func @layer.accumulator(
+// CHECK-SAME:    %[[ACC:[^:]*]]: memref<16x8xf32>
+nn.function @accumulator(%acc: tensor<16x8xf32>, %dy: tensor<2x16xf32>, %x: tensor<2x8xf32>) -> tensor<16x8xf32> {
+  // CHECK: %[[TARGET:.*]] = memref.reinterpret_cast %[[ACC]]
+  // CHECK: arith.constant 0 : i32
+  // CHECK-NEXT: %[[ADD:.*]] = arith.constant 1 : i32
+  // CHECK-NEXT: call @pprtCpuMatmulF32({{.*}}, %[[TARGET]], {{.*}}, %[[ADD]])
+  // CHECK-NOT: nn.accumulate
+  %0 = nn.matmul %dy, %x transpose_lhs : tensor<2x16xf32>, tensor<2x8xf32> -> tensor<16x8xf32>
+  %1 = nn.accumulate %acc, %0 : tensor<16x8xf32>
+  nn.return %1 : tensor<16x8xf32>
+}
+
+// Values in between get a buffer that later ops may reuse.
+
+// CHECK-LABEL: func.func @layer.between(
+nn.function @between(%a: tensor<2x8xf32>, %b: tensor<8x8xf32>) -> tensor<2x8xf32> {
+  // CHECK: %[[BUFFER:.*]] = memref.alloc() : memref<2x8xf32>
+  // CHECK: call @pprtCpuMatmulF32
+  // CHECK: %[[VALUE:.*]] = bufferization.to_tensor %[[BUFFER]] restrict writable
+  // CHECK: nn.exp %[[VALUE]]
+  %0 = nn.matmul %a, %b : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+  %1 = nn.exp %0 : tensor<2x8xf32>
+  nn.return %1 : tensor<2x8xf32>
+}
+
+// Rows of all batches times one matrix are one product: 1 batch, 6 rows.
+
+// CHECK-LABEL: func.func @layer.one_weight(
+nn.function @one_weight(%a: tensor<2x3x8xf32>, %b: tensor<8x4xf32>) -> tensor<2x3x4xf32> {
+  // CHECK: %[[BATCH:.*]] = arith.constant 1 : i64
+  // CHECK: %[[M:.*]] = arith.constant 6 : i64
+  // CHECK: call @pprtCpuMatmulF32(%{{.*}}, %{{.*}}, %{{.*}}, %[[BATCH]], %[[M]],
+  %w = nn.broadcast %b : tensor<8x4xf32> -> tensor<2x8x4xf32>
+  %0 = nn.matmul %a, %w : tensor<2x3x8xf32>, tensor<2x8x4xf32> -> tensor<2x3x4xf32>
+  nn.return %0 : tensor<2x3x4xf32>
+}
+
+// The library has no kernel for doubles.
+
+// CHECK-LABEL: func.func @layer.doubles(
+// CHECK: nn.matmul
+nn.function @doubles(%a: tensor<2x8xf64>, %b: tensor<8x4xf64>) -> tensor<2x4xf64> {
+  %0 = nn.matmul %a, %b : tensor<2x8xf64>, tensor<8x4xf64> -> tensor<2x4xf64>
+  nn.return %0 : tensor<2x4xf64>
+}

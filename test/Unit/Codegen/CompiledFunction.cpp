@@ -1,0 +1,170 @@
+//===- CompiledFunction.cpp - Layer functions as callable code
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompiledFunction.h"
+
+#include "Buffer.h"
+
+#include "pipewright/Codegen/Passes.h"
+#include "pipewright/Codegen/TaskSignature.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace pipewright;
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+/// What the runtime's kernel computes, in the plainest way.
+static void multiplyMatrices(const float *a, const float *b, float *c,
+                             int64_t batch, int64_t m, int64_t n, int64_t k,
+                             int64_t strideA, int64_t strideB, int64_t strideC,
+                             int32_t transposeA, int32_t transposeB,
+                             int32_t accumulate) {
+  for (int64_t t = 0; t < batch; ++t)
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t l = 0; l < k; ++l)
+          sum += a[t * strideA + (transposeA ? l * m + i : i * k + l)] *
+                 b[t * strideB + (transposeB ? j * k + l : l * n + j)];
+        float &target = c[t * strideC + i * n + j];
+        target = accumulate ? target + sum : sum;
+      }
+}
+
+std::unique_ptr<llvm::orc::LLJIT> pipewright::createLoader() {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  std::unique_ptr<llvm::orc::LLJIT> loader =
+      llvm::cantFail(llvm::orc::LLJITBuilder().create());
+  loader->getMainJITDylib().addGenerator(llvm::cantFail(
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+          loader->getDataLayout().getGlobalPrefix())));
+  define(*loader, "pprtCpuMatmulF32",
+         reinterpret_cast<void *>(multiplyMatrices));
+  return loader;
+}
+
+void pipewright::define(llvm::orc::LLJIT &loader, StringRef name,
+                        void *function) {
+  llvm::cantFail(loader.getMainJITDylib().define(
+      llvm::orc::absoluteSymbols({{loader.mangleAndIntern(name),
+                                   {llvm::orc::ExecutorAddr::fromPtr(function),
+                                    llvm::JITSymbolFlags::Exported}}})));
+}
+
+void pipewright::load(llvm::orc::LLJIT &loader, ArrayRef<char> object) {
+  llvm::cantFail(loader.addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(
+      StringRef(object.data(), object.size()))));
+}
+
+/// Adds `entry(pointers)`, which passes each of \p count pointers to
+/// \p symbol.
+static void addEntry(llvm::orc::LLJIT &loader, StringRef symbol, size_t count) {
+  auto context = std::make_unique<llvm::LLVMContext>();
+  auto module = std::make_unique<llvm::Module>("entry", *context);
+  llvm::IRBuilder<> builder(*context);
+  llvm::Type *pointer = builder.getPtrTy();
+  auto *callee = llvm::Function::Create(
+      llvm::FunctionType::get(builder.getVoidTy(),
+                              llvm::SmallVector<llvm::Type *>(count, pointer),
+                              false),
+      llvm::Function::ExternalLinkage, symbol, *module);
+  auto *entry = llvm::Function::Create(
+      llvm::FunctionType::get(builder.getVoidTy(), {pointer}, false),
+      llvm::Function::ExternalLinkage, "entry", *module);
+  builder.SetInsertPoint(llvm::BasicBlock::Create(*context, "", entry));
+  llvm::SmallVector<llvm::Value *> operands;
+  for (size_t i = 0; i < count; ++i)
+    operands.push_back(builder.CreateLoad(
+        pointer, builder.CreateConstGEP1_32(pointer, entry->getArg(0), i)));
+  builder.CreateCall(callee, operands);
+  builder.CreateRetVoid();
+  llvm::cantFail(loader.addIRModule(
+      llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
+}
+
+//===----------------------------------------------------------------------===//
+// CompiledFunction
+//===----------------------------------------------------------------------===//
+
+CompiledFunction::CompiledFunction(nn::FunctionOp function,
+                                   const CodegenTarget &target)
+    : function(function), loader(createLoader()) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  OpBuilder::atBlockEnd(module->getBody()).clone(*function);
+  PassManager bufferize(function.getContext());
+  buildBufferizePipeline(bufferize, target);
+  if (failed(bufferize.run(*module)))
+    return;
+  std::string symbol = getLayerSymbol(function.getSymName());
+  auto lowered = module->lookupSymbol<func::FuncOp>(symbol);
+  size_t count = lowered.getNumArguments();
+  workspaceBytes =
+      cast<MemRefType>(lowered.getArgumentTypes().back()).getNumElements();
+
+  PassManager lower(function.getContext());
+  target.addLoweringPasses(lower);
+  if (failed(lower.run(*module)))
+    return;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(*module, context);
+  TargetOptions options;
+  options.processor = testProcessor.str();
+  load(*loader, llvm::cantFail(target.emitObject(*llvmModule, options)));
+  addEntry(*loader, symbol, count);
+  entry = llvm::cantFail(loader->lookup("entry")).toPtr<void (*)(void **)>();
+}
+
+Tensors CompiledFunction::run(ArrayRef<nn::HostTensor> arguments) {
+  if (!entry) {
+    ADD_FAILURE() << "did not compile";
+    return {};
+  }
+  std::vector<Buffer> buffers;
+  auto addBuffer = [&](Type type) -> Buffer & {
+    return buffers.emplace_back(pp::getBytes(type));
+  };
+  for (auto [type, tensor] :
+       llvm::zip_equal(function.getArgumentTypes(), arguments))
+    addBuffer(type).write(cast<RankedTensorType>(type).getElementType(),
+                          tensor);
+  SmallVector<size_t> resultBuffers;
+  LayerSignature signature(function);
+  for (auto [type, shared] :
+       llvm::zip_equal(function.getResultTypes(), signature.sharedArguments)) {
+    resultBuffers.push_back(shared ? *shared : buffers.size());
+    if (!shared)
+      addBuffer(type);
+  }
+  buffers.emplace_back(workspaceBytes);
+
+  SmallVector<void *> pointers;
+  for (Buffer &buffer : buffers)
+    pointers.push_back(buffer.getData());
+  entry(pointers.data());
+  for (auto [index, buffer] : llvm::enumerate(buffers))
+    EXPECT_TRUE(buffer.isIntact()) << "a write beside buffer " << index;
+
+  Tensors results;
+  for (auto [type, index] :
+       llvm::zip_equal(function.getResultTypes(), resultBuffers))
+    results.push_back(buffers[index].read(cast<RankedTensorType>(type)));
+  return results;
+}

@@ -1,0 +1,226 @@
+// Arguments take values from `test.low` to `test.high`.
+
+nn.function @reduce_sum_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x4xf32>) {
+  %0 = nn.reduce sum %x axes [2] : tensor<3x4x19xf32> -> tensor<3x4xf32>
+  nn.return %0 : tensor<3x4xf32>
+}
+
+nn.function @reduce_sum_0(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4x19xf32>) {
+  %0 = nn.reduce sum %x axes [0] : tensor<3x4x19xf32> -> tensor<4x19xf32>
+  nn.return %0 : tensor<4x19xf32>
+}
+
+nn.function @reduce_sum_0_1_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<f32>) {
+  %0 = nn.reduce sum %x axes [0, 1, 2] : tensor<3x4x19xf32> -> tensor<f32>
+  nn.return %0 : tensor<f32>
+}
+
+nn.function @reduce_sum_1(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x19xf32>) {
+  %0 = nn.reduce sum %x axes [1] : tensor<3x4x19xf32> -> tensor<3x19xf32>
+  nn.return %0 : tensor<3x19xf32>
+}
+
+nn.function @reduce_sum_0_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4xf32>) {
+  %0 = nn.reduce sum %x axes [0, 2] : tensor<3x4x19xf32> -> tensor<4xf32>
+  nn.return %0 : tensor<4xf32>
+}
+
+nn.function @reduce_mean_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x4xf32>) {
+  %0 = nn.reduce mean %x axes [2] : tensor<3x4x19xf32> -> tensor<3x4xf32>
+  nn.return %0 : tensor<3x4xf32>
+}
+
+nn.function @reduce_mean_0(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4x19xf32>) {
+  %0 = nn.reduce mean %x axes [0] : tensor<3x4x19xf32> -> tensor<4x19xf32>
+  nn.return %0 : tensor<4x19xf32>
+}
+
+nn.function @reduce_mean_0_1_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<f32>) {
+  %0 = nn.reduce mean %x axes [0, 1, 2] : tensor<3x4x19xf32> -> tensor<f32>
+  nn.return %0 : tensor<f32>
+}
+
+nn.function @reduce_mean_1(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x19xf32>) {
+  %0 = nn.reduce mean %x axes [1] : tensor<3x4x19xf32> -> tensor<3x19xf32>
+  nn.return %0 : tensor<3x19xf32>
+}
+
+nn.function @reduce_mean_0_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4xf32>) {
+  %0 = nn.reduce mean %x axes [0, 2] : tensor<3x4x19xf32> -> tensor<4xf32>
+  nn.return %0 : tensor<4xf32>
+}
+
+nn.function @reduce_max_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x4xf32>) {
+  %0 = nn.reduce max %x axes [2] : tensor<3x4x19xf32> -> tensor<3x4xf32>
+  nn.return %0 : tensor<3x4xf32>
+}
+
+nn.function @reduce_max_0(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4x19xf32>) {
+  %0 = nn.reduce max %x axes [0] : tensor<3x4x19xf32> -> tensor<4x19xf32>
+  nn.return %0 : tensor<4x19xf32>
+}
+
+nn.function @reduce_max_0_1_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<f32>) {
+  %0 = nn.reduce max %x axes [0, 1, 2] : tensor<3x4x19xf32> -> tensor<f32>
+  nn.return %0 : tensor<f32>
+}
+
+nn.function @reduce_max_1(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x19xf32>) {
+  %0 = nn.reduce max %x axes [1] : tensor<3x4x19xf32> -> tensor<3x19xf32>
+  nn.return %0 : tensor<3x19xf32>
+}
+
+nn.function @reduce_max_0_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4xf32>) {
+  %0 = nn.reduce max %x axes [0, 2] : tensor<3x4x19xf32> -> tensor<4xf32>
+  nn.return %0 : tensor<4xf32>
+}
+
+nn.function @reduce_min_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x4xf32>) {
+  %0 = nn.reduce min %x axes [2] : tensor<3x4x19xf32> -> tensor<3x4xf32>
+  nn.return %0 : tensor<3x4xf32>
+}
+
+nn.function @reduce_min_0(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4x19xf32>) {
+  %0 = nn.reduce min %x axes [0] : tensor<3x4x19xf32> -> tensor<4x19xf32>
+  nn.return %0 : tensor<4x19xf32>
+}
+
+nn.function @reduce_min_0_1_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<f32>) {
+  %0 = nn.reduce min %x axes [0, 1, 2] : tensor<3x4x19xf32> -> tensor<f32>
+  nn.return %0 : tensor<f32>
+}
+
+nn.function @reduce_min_1(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x19xf32>) {
+  %0 = nn.reduce min %x axes [1] : tensor<3x4x19xf32> -> tensor<3x19xf32>
+  nn.return %0 : tensor<3x19xf32>
+}
+
+nn.function @reduce_min_0_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4xf32>) {
+  %0 = nn.reduce min %x axes [0, 2] : tensor<3x4x19xf32> -> tensor<4xf32>
+  nn.return %0 : tensor<4xf32>
+}
+
+nn.function @reduce_prod_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x4xf32>) {
+  %0 = nn.reduce prod %x axes [2] : tensor<3x4x19xf32> -> tensor<3x4xf32>
+  nn.return %0 : tensor<3x4xf32>
+}
+
+nn.function @reduce_prod_0(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4x19xf32>) {
+  %0 = nn.reduce prod %x axes [0] : tensor<3x4x19xf32> -> tensor<4x19xf32>
+  nn.return %0 : tensor<4x19xf32>
+}
+
+nn.function @reduce_prod_0_1_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<f32>) {
+  %0 = nn.reduce prod %x axes [0, 1, 2] : tensor<3x4x19xf32> -> tensor<f32>
+  nn.return %0 : tensor<f32>
+}
+
+nn.function @reduce_prod_1(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<3x19xf32>) {
+  %0 = nn.reduce prod %x axes [1] : tensor<3x4x19xf32> -> tensor<3x19xf32>
+  nn.return %0 : tensor<3x19xf32>
+}
+
+nn.function @reduce_prod_0_2(%x: tensor<3x4x19xf32> {test.low = 0.5, test.high = 1.5}) -> (tensor<4xf32>) {
+  %0 = nn.reduce prod %x axes [0, 2] : tensor<3x4x19xf32> -> tensor<4xf32>
+  nn.return %0 : tensor<4xf32>
+}
+
+nn.function @reduce_sum_i32(%x: tensor<4x9xi32>) -> (tensor<4xi32>) {
+  %0 = nn.reduce sum %x axes [1] : tensor<4x9xi32> -> tensor<4xi32>
+  nn.return %0 : tensor<4xi32>
+}
+
+nn.function @reduce_sum_i64(%x: tensor<4x9xi64>) -> (tensor<4xi64>) {
+  %0 = nn.reduce sum %x axes [1] : tensor<4x9xi64> -> tensor<4xi64>
+  nn.return %0 : tensor<4xi64>
+}
+
+nn.function @reduce_max_i32(%x: tensor<4x9xi32>) -> (tensor<4xi32>) {
+  %0 = nn.reduce max %x axes [1] : tensor<4x9xi32> -> tensor<4xi32>
+  nn.return %0 : tensor<4xi32>
+}
+
+nn.function @reduce_max_i64(%x: tensor<4x9xi64>) -> (tensor<4xi64>) {
+  %0 = nn.reduce max %x axes [1] : tensor<4x9xi64> -> tensor<4xi64>
+  nn.return %0 : tensor<4xi64>
+}
+
+nn.function @reduce_min_i32(%x: tensor<4x9xi32>) -> (tensor<4xi32>) {
+  %0 = nn.reduce min %x axes [1] : tensor<4x9xi32> -> tensor<4xi32>
+  nn.return %0 : tensor<4xi32>
+}
+
+nn.function @reduce_min_i64(%x: tensor<4x9xi64>) -> (tensor<4xi64>) {
+  %0 = nn.reduce min %x axes [1] : tensor<4x9xi64> -> tensor<4xi64>
+  nn.return %0 : tensor<4xi64>
+}
+
+nn.function @reduce_prod_i32(%x: tensor<4x9xi32>) -> (tensor<4xi32>) {
+  %0 = nn.reduce prod %x axes [1] : tensor<4x9xi32> -> tensor<4xi32>
+  nn.return %0 : tensor<4xi32>
+}
+
+nn.function @reduce_prod_i64(%x: tensor<4x9xi64>) -> (tensor<4xi64>) {
+  %0 = nn.reduce prod %x axes [1] : tensor<4x9xi64> -> tensor<4xi64>
+  nn.return %0 : tensor<4xi64>
+}
+
+nn.function @cumulative_sum_0(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 0 : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_0_exclusive(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 0 exclusive : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_0_reverse(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 0 reverse : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_0_both(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 0 exclusive reverse : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_1(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 1 : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_1_exclusive(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 1 exclusive : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_1_reverse(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 1 reverse : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_1_both(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 1 exclusive reverse : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_2(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 2 : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_2_exclusive(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 2 exclusive : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_2_reverse(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 2 reverse : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
+
+nn.function @cumulative_sum_2_both(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>) {
+  %0 = nn.cumulative_sum %x axis 2 exclusive reverse : tensor<3x4x5xf32>
+  nn.return %0 : tensor<3x4x5xf32>
+}
