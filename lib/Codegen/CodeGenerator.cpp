@@ -107,8 +107,8 @@ CodeGenerator::Layer *CodeGenerator::getLayer(nn::FunctionOp function) {
   buildBufferizePipeline(pm, target);
   if (failed(pm.run(*module)))
     return nullptr;
-  auto lowered = module->lookupSymbol<func::FuncOp>(
-      getLayerSymbol(function.getSymName()));
+  auto lowered =
+      module->lookupSymbol<func::FuncOp>(getLayerSymbol(function.getSymName()));
   layer = std::make_unique<Layer>();
   layer->workspaceBytes =
       cast<MemRefType>(lowered.getArgumentTypes().back()).getNumElements();

@@ -29,20 +29,37 @@ public:
 
   Constant *build(const RankDescription &rank) {
     return structure(
-        {word(PPRT_ABI_VERSION), string(rank.toolVersion),
+        {word(PPRT_ABI_VERSION),
+         string(rank.toolVersion),
          string(rank.modelName),
          ConstantDataArray::get(context, ArrayRef<uint8_t>(rank.planHash)),
-         word(rank.rank), word(rank.ranks), word(rank.dataParallel),
-         word(rank.stages), word(rank.microbatches), word(rank.microbatchSize),
-         word(rank.forwardOnly), word(rank.lossRank), word(rank.optimizer),
-         word(/*reserved=*/0), wide(rank.arenaBytes),
-         wide(rank.workspaceOffset), wide(rank.workspaceBytes),
-         word(rank.parameters.size()), word(rank.buffers.size()),
-         word(rank.channels.size()), word(rank.tasks.size()),
-         word(rank.inputs.size()), word(rank.outputs.size()),
-         array(rank.parameters), array(rank.buffers), array(rank.channels),
-         array(rank.tasks), array(rank.inputs), array(rank.outputs),
-         function("step"), function("eval")});
+         word(rank.rank),
+         word(rank.ranks),
+         word(rank.dataParallel),
+         word(rank.stages),
+         word(rank.microbatches),
+         word(rank.microbatchSize),
+         word(rank.forwardOnly),
+         word(rank.lossRank),
+         word(rank.optimizer),
+         word(/*reserved=*/0),
+         wide(rank.arenaBytes),
+         wide(rank.workspaceOffset),
+         wide(rank.workspaceBytes),
+         word(rank.parameters.size()),
+         word(rank.buffers.size()),
+         word(rank.channels.size()),
+         word(rank.tasks.size()),
+         word(rank.inputs.size()),
+         word(rank.outputs.size()),
+         array(rank.parameters),
+         array(rank.buffers),
+         array(rank.channels),
+         array(rank.tasks),
+         array(rank.inputs),
+         array(rank.outputs),
+         function("step"),
+         function("eval")});
   }
 
 private:
@@ -52,8 +69,8 @@ private:
                       wide(tensor.bytes)});
   }
   Constant *build(const ParameterDescription &parameter) {
-    Constant *state = ConstantDataArray::get(
-        context, ArrayRef<uint64_t>(parameter.state));
+    Constant *state =
+        ConstantDataArray::get(context, ArrayRef<uint64_t>(parameter.state));
     return structure({build(parameter.tensor), wide(parameter.offset),
                       word(parameter.trainable), word(parameter.order),
                       wide(parameter.gradient), state, word(parameter.decayed),
@@ -121,7 +138,8 @@ private:
   Constant *string(StringRef text) {
     return address(ConstantDataArray::getString(context, text));
   }
-  template <typename T> Constant *array(const std::vector<T> &values) {
+  template <typename T>
+  Constant *array(const std::vector<T> &values) {
     if (values.empty())
       return ConstantPointerNull::get(pointerType);
     SmallVector<Constant *> elements;
@@ -147,10 +165,9 @@ void pipewright::emitDescriptor(Module &module,
                                 const RankDescription &description) {
   LLVMContext &context = module.getContext();
   Constant *value = DescriptorBuilder(module).build(description);
-  auto *descriptor = new GlobalVariable(module, value->getType(),
-                                        /*isConstant=*/true,
-                                        GlobalValue::InternalLinkage, value,
-                                        "descriptor");
+  auto *descriptor = new GlobalVariable(
+      module, value->getType(),
+      /*isConstant=*/true, GlobalValue::InternalLinkage, value, "descriptor");
 
   Type *word = Type::getInt32Ty(context);
   Type *pointer = PointerType::get(context, 0);

@@ -58,8 +58,8 @@ Destination pipewright::takeDestination(Value result, RewriterBase &rewriter,
     rewriter.eraseOp(materialize);
     return destination;
   }
-  destination.buffer = memref::AllocOp::create(rewriter, result.getLoc(),
-                                               getBufferType(result));
+  destination.buffer =
+      memref::AllocOp::create(rewriter, result.getLoc(), getBufferType(result));
   return destination;
 }
 

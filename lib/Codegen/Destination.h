@@ -22,11 +22,10 @@ struct Destination {
 };
 
 /// Chooses the buffer for \p result, the one result of an op that is about to
-/// be lowered: an accumulator if the result is only added to it and the op can do so, a
-/// buffer of
-/// the function's results if the result goes there, else a new one. Sets the
-/// rewriter to where the buffer is to be written; `finishDestination` comes
-/// after that.
+/// be lowered: an accumulator if the result is only added to it and the op can
+/// do so, a buffer of the function's results if the result goes there, else a
+/// new one. Sets the rewriter to where the buffer is to be written;
+/// `finishDestination` comes after that.
 Destination takeDestination(mlir::Value result, mlir::RewriterBase &rewriter,
                             bool canAccumulate = true);
 

@@ -47,8 +47,7 @@ struct FuseElementwise
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
-    affine::AffineApplyOp::getCanonicalizationPatterns(patterns,
-                                                       &getContext());
+    affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

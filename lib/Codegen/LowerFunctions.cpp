@@ -71,19 +71,18 @@ static void lowerFunction(nn::FunctionOp layer) {
   for (BlockArgument argument : body.getArguments()) {
     unsigned index = argument.getArgNumber();
     bool writable = llvm::is_contained(signature.sharedArguments, index);
-    mapping.map(argument, bufferization::ToTensorOp::create(
-                              builder, loc, argument.getType(),
-                              function.getArgument(index), /*restrict=*/true,
-                              writable)
-                              .getResult());
+    mapping.map(argument,
+                bufferization::ToTensorOp::create(
+                    builder, loc, argument.getType(),
+                    function.getArgument(index), /*restrict=*/true, writable)
+                    .getResult());
   }
   for (Operation &op : body.without_terminator())
     builder.clone(op, mapping);
 
   unsigned next = body.getNumArguments();
-  for (auto [result, shared] :
-       llvm::zip_equal(body.getTerminator()->getOperands(),
-                       signature.sharedArguments)) {
+  for (auto [result, shared] : llvm::zip_equal(
+           body.getTerminator()->getOperands(), signature.sharedArguments)) {
     Value buffer = function.getArgument(shared ? *shared : next++);
     bufferization::MaterializeInDestinationOp::create(
         builder, loc, /*result=*/Type(), mapping.lookupOrDefault(result),
@@ -94,8 +93,7 @@ static void lowerFunction(nn::FunctionOp layer) {
 }
 
 namespace {
-struct LowerFunctions
-    : pipewright::impl::LowerFunctionsBase<LowerFunctions> {
+struct LowerFunctions : pipewright::impl::LowerFunctionsBase<LowerFunctions> {
   void runOnOperation() override {
     for (auto layer :
          llvm::make_early_inc_range(getOperation().getOps<nn::FunctionOp>()))

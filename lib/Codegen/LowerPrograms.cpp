@@ -86,8 +86,8 @@ private:
     Location loc = action.getLoc();
     Value microbatch = getWord(action.getOffset(), loc);
     if (Value index = action.getIndex())
-      microbatch = LLVM::AddOp::create(builder, loc, indices.lookup(index),
-                                       microbatch);
+      microbatch =
+          LLVM::AddOp::create(builder, loc, indices.lookup(index), microbatch);
     call(action, function, {context, getWord(entry->second, loc), microbatch});
     return success();
   }

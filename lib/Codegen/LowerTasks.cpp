@@ -74,10 +74,10 @@ private:
       if (!shared)
         operands.push_back(getAddress(plan.getPlace(result), loc));
     operands.push_back(getAddress(plan.getCalleeWorkspace(), loc));
-    LLVM::CallOp::create(builder, loc,
-                         declare(getLayerSymbol(callee.getSymName()),
-                                 operands.size()),
-                         operands);
+    LLVM::CallOp::create(
+        builder, loc,
+        declare(getLayerSymbol(callee.getSymName()), operands.size()),
+        operands);
   }
 
   LLVM::LLVMFuncOp declare(StringRef symbol, size_t arguments) {

@@ -131,8 +131,8 @@ private:
         continue;
       }
       auto map = AffineMap::get(op.getNumLoops(), 0, expr);
-      position.push_back(affine::AffineApplyOp::create(builder, op.getLoc(),
-                                                       map, indices));
+      position.push_back(
+          affine::AffineApplyOp::create(builder, op.getLoc(), map, indices));
     }
     return position;
   }

@@ -21,13 +21,11 @@ using namespace mlir;
 using namespace pipewright;
 
 namespace {
-struct OutlineTaskOps
-    : pipewright::impl::OutlineTaskOpsBase<OutlineTaskOps> {
+struct OutlineTaskOps : pipewright::impl::OutlineTaskOpsBase<OutlineTaskOps> {
   void runOnOperation() override {
     functions.clear();
     for (auto task : getOperation().getOps<pp::TaskOp>())
-      for (Operation &op :
-           llvm::make_early_inc_range(task.getBody().front()))
+      for (Operation &op : llvm::make_early_inc_range(task.getBody().front()))
         if (!isa<nn::CallOp, pp::YieldOp>(op))
           outline(&op);
   }
@@ -57,8 +55,8 @@ private:
 
   nn::FunctionOp createFunction(Operation *op) {
     OpBuilder builder(op->getContext());
-    auto type = builder.getFunctionType(op->getOperandTypes(),
-                                        op->getResultTypes());
+    auto type =
+        builder.getFunctionType(op->getOperandTypes(), op->getResultTypes());
     auto function = nn::FunctionOp::create(
         builder, op->getLoc(), ("glue." + op->getName().stripDialect()).str(),
         type);

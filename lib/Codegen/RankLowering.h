@@ -21,9 +21,9 @@ namespace pipewright {
 
 /// Creates the `llvm.func` of \p task at the builder's place in a module, and
 /// declares the layer functions that it calls. The task is not changed.
-llvm::LogicalResult
-lowerTask(pp::TaskOp task, const llvm::StringMap<int64_t> &layerWorkspaces,
-          mlir::OpBuilder &builder);
+llvm::LogicalResult lowerTask(pp::TaskOp task,
+                              const llvm::StringMap<int64_t> &layerWorkspaces,
+                              mlir::OpBuilder &builder);
 
 /// The positions of tasks and channels in the tables of the descriptor.
 struct RankTables {

@@ -14,8 +14,9 @@ using namespace pipewright;
 
 /// The pointer of the binding in which \p value is to be made, if it is
 /// yielded. The memory of an argument is not free before the task ends.
-static std::optional<unsigned> findResultPointer(pp::TaskOp task, Value value,
-                                                 const TaskSignature &signature) {
+static std::optional<unsigned>
+findResultPointer(pp::TaskOp task, Value value,
+                  const TaskSignature &signature) {
   for (OpOperand &use : value.getUses()) {
     if (!isa<pp::YieldOp>(use.getOwner()))
       continue;
@@ -76,10 +77,9 @@ TaskPlan::compute(pp::TaskOp task,
                   const llvm::StringMap<int64_t> &layerWorkspaces) {
   TaskPlan plan(task);
   for (BlockArgument argument : task.getBody().getArguments())
-    plan.places[argument] = {
-        plan.signature.indexOf(
-            task.getArgumentBinding(argument.getArgNumber())),
-        0};
+    plan.places[argument] = {plan.signature.indexOf(task.getArgumentBinding(
+                                 argument.getArgNumber())),
+                             0};
   for (Operation &op : task.getBody().front().without_terminator()) {
     auto call = dyn_cast<nn::CallOp>(op);
     if (!call)
@@ -89,8 +89,8 @@ TaskPlan::compute(pp::TaskOp task,
     auto callee = SymbolTable::lookupNearestSymbolFrom<nn::FunctionOp>(
         call, call.getCalleeAttr());
     plan.placeResults(task, call, LayerSignature(callee));
-    plan.calleeBytes = std::max(plan.calleeBytes,
-                                layerWorkspaces.lookup(call.getCallee()));
+    plan.calleeBytes =
+        std::max(plan.calleeBytes, layerWorkspaces.lookup(call.getCallee()));
   }
   plan.placeInWorkspace(task);
   return plan;

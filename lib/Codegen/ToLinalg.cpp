@@ -43,8 +43,8 @@ struct ToLinalg : pipewright::impl::ToLinalgBase<ToLinalg> {
     // before the addition that says so.
     GreedyRewriteConfig config;
     config.setUseTopDownTraversal(true);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns),
-                                     config)))
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
 
     getOperation().walk([&](Operation *op) {

@@ -31,8 +31,8 @@ Value Arithmetic::constant(Type type, double value) {
   llvm::APSInt integer(type.getIntOrFloatBitWidth(),
                        /*isUnsigned=*/type.isInteger(1));
   bool exact;
-  llvm::APFloat(value).convertToInteger(
-      integer, llvm::APFloat::rmTowardZero, &exact);
+  llvm::APFloat(value).convertToInteger(integer, llvm::APFloat::rmTowardZero,
+                                        &exact);
   return make<arith::ConstantOp>(getIntegerAttr(type, integer));
 }
 

@@ -18,7 +18,8 @@ public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
 
   /// The result of a new op.
-  template <typename OpTy, typename... Args> mlir::Value make(Args &&...args) {
+  template <typename OpTy, typename... Args>
+  mlir::Value make(Args &&...args) {
     return OpTy::create(*this, std::forward<Args>(args)...);
   }
 

@@ -23,8 +23,7 @@ static Value normalizeIndex(Arithmetic &arith, Value index, int64_t extent) {
   Value position = arith.make<arith::IndexCastOp>(arith.getIndexType(), index);
   Value fromEnd =
       arith.add(position, arith.constantInt(arith.getIndexType(), extent));
-  Value negative =
-      arith.less(index, arith.constantInt(index.getType(), 0));
+  Value negative = arith.less(index, arith.constantInt(index.getType(), 0));
   return arith.select(negative, fromEnd, position);
 }
 
@@ -94,8 +93,8 @@ struct ScatterAddToLoops : OpRewritePattern<nn::ScatterAddOp> {
           normalizeIndex(arith, index, type.getDimSize(axis)));
       Value update = arith.make<memref::LoadOp>(updates, coordinates);
       Value sum = arith.make<memref::LoadOp>(destination.buffer, target);
-      memref::StoreOp::create(arith, arith.add(sum, update),
-                              destination.buffer, target);
+      memref::StoreOp::create(arith, arith.add(sum, update), destination.buffer,
+                              target);
     };
     createLoops(arith, op.getUpdates().getType().getShape(), body);
     finishDestination(destination, op.getResult(), rewriter);

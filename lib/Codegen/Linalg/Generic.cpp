@@ -44,10 +44,12 @@ Value pipewright::createMap(OpBuilder &builder, Location loc, Type type,
       .getResult(0);
 }
 
-SmallVector<Value> pipewright::createReduction(
-    OpBuilder &builder, Location loc, Type element, ArrayRef<int64_t> loops,
-    ArrayRef<int64_t> axes, ArrayRef<MappedInput> inputs,
-    ArrayRef<Reducer> reducers) {
+SmallVector<Value> pipewright::createReduction(OpBuilder &builder, Location loc,
+                                               Type element,
+                                               ArrayRef<int64_t> loops,
+                                               ArrayRef<int64_t> axes,
+                                               ArrayRef<MappedInput> inputs,
+                                               ArrayRef<Reducer> reducers) {
   int64_t rank = loops.size();
   SmallVector<Value> tensors;
   SmallVector<AffineMap> maps;

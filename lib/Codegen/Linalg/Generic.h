@@ -41,12 +41,10 @@ struct Reducer {
 
 /// Reduces over \p axes of loops with the extents \p loops. The results have
 /// the shape of the other loops and the type \p element.
-llvm::SmallVector<mlir::Value>
-createReduction(mlir::OpBuilder &builder, mlir::Location loc,
-                mlir::Type element, llvm::ArrayRef<int64_t> loops,
-                llvm::ArrayRef<int64_t> axes,
-                llvm::ArrayRef<MappedInput> inputs,
-                llvm::ArrayRef<Reducer> reducers);
+llvm::SmallVector<mlir::Value> createReduction(
+    mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
+    llvm::ArrayRef<int64_t> loops, llvm::ArrayRef<int64_t> axes,
+    llvm::ArrayRef<MappedInput> inputs, llvm::ArrayRef<Reducer> reducers);
 
 /// Sums, in an order that the vectorizer may choose.
 mlir::Value addUp(Arithmetic &arith, mlir::Value sum, mlir::Value value);

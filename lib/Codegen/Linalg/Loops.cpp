@@ -20,11 +20,11 @@ void pipewright::createLoops(
     });
   };
   SmallVector<int64_t> zeros(shape.size(), 0), ones(shape.size(), 1);
-  scf::buildLoopNest(arith, arith.getLoc(), getConstants(zeros),
-                     getConstants(shape), getConstants(ones),
-                     [&](OpBuilder &nested, Location loc,
-                         ValueRange coordinates) {
-                       Arithmetic inner(loc, nested);
-                       body(inner, coordinates);
-                     });
+  scf::buildLoopNest(
+      arith, arith.getLoc(), getConstants(zeros), getConstants(shape),
+      getConstants(ones),
+      [&](OpBuilder &nested, Location loc, ValueRange coordinates) {
+        Arithmetic inner(loc, nested);
+        body(inner, coordinates);
+      });
 }

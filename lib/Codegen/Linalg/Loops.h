@@ -12,9 +12,8 @@
 namespace pipewright {
 
 /// Loops over all coordinates of \p shape, the last axis innermost.
-void createLoops(
-    Arithmetic &arith, llvm::ArrayRef<int64_t> shape,
-    llvm::function_ref<void(Arithmetic &, mlir::ValueRange)> body);
+void createLoops(Arithmetic &arith, llvm::ArrayRef<int64_t> shape,
+                 llvm::function_ref<void(Arithmetic &, mlir::ValueRange)> body);
 
 } // namespace pipewright
 

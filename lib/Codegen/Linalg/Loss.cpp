@@ -38,8 +38,8 @@ struct CrossEntropyToLinalg : OpRewritePattern<nn::CrossEntropyOp> {
 
     auto loss = [&](Arithmetic &arith, ValueRange x) -> Value {
       Value valid = isValid(arith, x[0], op.getIgnoreIndex());
-      Value label = arith.select(valid, x[0],
-                                 arith.constantInt(x[0].getType(), 0));
+      Value label =
+          arith.select(valid, x[0], arith.constantInt(x[0].getType(), 0));
       SmallVector<Value> position;
       for (int64_t dim = 0; dim < rows; ++dim)
         position.push_back(arith.make<linalg::IndexOp>(dim));
@@ -84,8 +84,8 @@ struct CrossEntropyGradToLinalg : OpRewritePattern<nn::CrossEntropyGradOp> {
                                 arith.div(one, sum));
       Value position = arith.make<arith::IndexCastOp>(
           label.getType(), arith.make<linalg::IndexOp>(rows));
-      Value here = arith.make<arith::CmpIOp>(arith::CmpIPredicate::eq, position,
-                                             label);
+      Value here =
+          arith.make<arith::CmpIOp>(arith::CmpIPredicate::eq, position, label);
       Value difference = arith.sub(softmax, arith.select(here, one, zero));
       return arith.select(isValid(arith, label, op.getIgnoreIndex()),
                           arith.mul(difference, cotangent), zero);

@@ -40,15 +40,16 @@ SoftmaxParts pipewright::createSoftmaxParts(OpBuilder &builder, Location loc,
       createReduction(builder, loc, type.getElementType(), shape, {axis},
                       {{operand, {}}}, {{lowest, itself, takeMax}})
           .front();
-  Value sum = createReduction(builder, loc, type.getElementType(), shape,
-                              {axis}, {{operand, {}}, {max, row}},
-                              {{0, exponential, addUp}})
-                  .front();
+  Value sum =
+      createReduction(builder, loc, type.getElementType(), shape, {axis},
+                      {{operand, {}}, {max, row}}, {{0, exponential, addUp}})
+          .front();
   return {max, sum};
 }
 
 namespace {
-template <typename OpTy> struct SoftmaxToLinalg : OpRewritePattern<OpTy> {
+template <typename OpTy>
+struct SoftmaxToLinalg : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   static Value finish(Arithmetic &arith, Value shifted, Value sum) {
@@ -68,12 +69,12 @@ template <typename OpTy> struct SoftmaxToLinalg : OpRewritePattern<OpTy> {
     AffineMap row =
         getMapWithout({axis}, type.getRank(), rewriter.getContext());
     rewriter.replaceOp(
-        op, createMap(rewriter, loc, type,
-                      {{op.getOperand(), {}}, {parts.max, row},
-                       {parts.sum, row}},
-                      [](Arithmetic &arith, ValueRange x) {
-                        return finish(arith, arith.sub(x[0], x[1]), x[2]);
-                      }));
+        op,
+        createMap(rewriter, loc, type,
+                  {{op.getOperand(), {}}, {parts.max, row}, {parts.sum, row}},
+                  [](Arithmetic &arith, ValueRange x) {
+                    return finish(arith, arith.sub(x[0], x[1]), x[2]);
+                  }));
     return success();
   }
 };
@@ -97,12 +98,12 @@ struct SoftmaxGradToLinalg : OpRewritePattern<nn::SoftmaxGradOp> {
                         {{0, product, addUp}})
             .front();
     rewriter.replaceOp(
-        op, createMap(rewriter, op.getLoc(), type,
-                      {{op.getSoftmax(), {}}, {op.getCotangent(), {}},
-                       {sum, row}},
-                      [](Arithmetic &arith, ValueRange x) {
-                        return arith.mul(x[0], arith.sub(x[1], x[2]));
-                      }));
+        op,
+        createMap(rewriter, op.getLoc(), type,
+                  {{op.getSoftmax(), {}}, {op.getCotangent(), {}}, {sum, row}},
+                  [](Arithmetic &arith, ValueRange x) {
+                    return arith.mul(x[0], arith.sub(x[1], x[2]));
+                  }));
     return success();
   }
 };
@@ -117,9 +118,9 @@ struct Rows {
       : shape(type.getShape()), axes(getAxesFrom(axis, type.getRank())),
         element(type.getElementType()),
         perRow(getMapWithout(axes, type.getRank(), type.getContext())),
-        perColumn(AffineMap::getMultiDimIdentityMap(type.getRank(),
-                                                    type.getContext())
-                      .getSliceMap(axis, type.getRank() - axis)),
+        perColumn(
+            AffineMap::getMultiDimIdentityMap(type.getRank(), type.getContext())
+                .getSliceMap(axis, type.getRank() - axis)),
         rowType(RankedTensorType::get(shape.take_front(axis), element)),
         length(ShapedType::getNumElements(shape.drop_front(axis))) {}
 
@@ -131,8 +132,8 @@ struct Rows {
                     .front();
     return createMap(builder, loc, rowType, {{sum, {}}},
                      [&](Arithmetic &arith, ValueRange x) {
-                       return arith.mul(
-                           x[0], arith.constant(element, 1.0 / length));
+                       return arith.mul(x[0],
+                                        arith.constant(element, 1.0 / length));
                      });
   }
 
@@ -140,8 +141,7 @@ struct Rows {
   Value createInverseRoot(OpBuilder &builder, Location loc, Value x,
                           double epsilon) const {
     return createMap(
-        builder, loc, rowType, {{x, {}}},
-        [&](Arithmetic &arith, ValueRange x) {
+        builder, loc, rowType, {{x, {}}}, [&](Arithmetic &arith, ValueRange x) {
           Value shifted = arith.add(x[0], arith.constant(element, epsilon));
           return arith.div(arith.constant(element, 1),
                            arith.make<math::SqrtOp>(shifted));
@@ -166,9 +166,9 @@ struct LayerNormToLinalg : OpRewritePattern<nn::LayerNormOp> {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     Rows rows(type, op.getAxis());
     MappedInput operand{op.getOperand(), {}};
-    Value mean = rows.createMean(
-        rewriter, loc, operand,
-        [](Arithmetic &, ValueRange x) { return x[0]; });
+    Value mean =
+        rows.createMean(rewriter, loc, operand,
+                        [](Arithmetic &, ValueRange x) { return x[0]; });
     Value variance =
         rows.createMean(rewriter, loc, {operand, {mean, rows.perRow}},
                         [](Arithmetic &arith, ValueRange x) {
@@ -184,14 +184,12 @@ struct LayerNormToLinalg : OpRewritePattern<nn::LayerNormOp> {
                                        {op.getScale(), rows.perColumn}};
     if (op.getBias())
       inputs.push_back({op.getBias(), rows.perColumn});
-    Value result =
-        createMap(rewriter, loc, type, inputs,
-                  [&](Arithmetic &arith, ValueRange x) {
-                    Value normalized =
-                        arith.mul(arith.sub(x[0], x[1]), x[2]);
-                    Value scaled = arith.mul(normalized, x[3]);
-                    return op.getBias() ? arith.add(scaled, x[4]) : scaled;
-                  });
+    Value result = createMap(
+        rewriter, loc, type, inputs, [&](Arithmetic &arith, ValueRange x) {
+          Value normalized = arith.mul(arith.sub(x[0], x[1]), x[2]);
+          Value scaled = arith.mul(normalized, x[3]);
+          return op.getBias() ? arith.add(scaled, x[4]) : scaled;
+        });
     rewriter.replaceOp(op, {result, mean, inverse});
     return success();
   }
@@ -212,17 +210,14 @@ struct LayerNormGradToLinalg : OpRewritePattern<nn::LayerNormGradOp> {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getResult().getType());
     Rows rows(type, op.getAxis());
-    SmallVector<MappedInput> inputs = {
-        {op.getCotangent(), {}},
-        {op.getScale(), rows.perColumn},
-        {op.getOperand(), {}},
-        {op.getMean(), rows.perRow},
-        {op.getInverseDeviation(), rows.perRow}};
-    Value meanG = rows.createMean(rewriter, loc,
-                                  ArrayRef(inputs).take_front(2),
-                                  [](Arithmetic &arith, ValueRange x) {
-                                    return arith.mul(x[0], x[1]);
-                                  });
+    SmallVector<MappedInput> inputs = {{op.getCotangent(), {}},
+                                       {op.getScale(), rows.perColumn},
+                                       {op.getOperand(), {}},
+                                       {op.getMean(), rows.perRow},
+                                       {op.getInverseDeviation(), rows.perRow}};
+    Value meanG = rows.createMean(
+        rewriter, loc, ArrayRef(inputs).take_front(2),
+        [](Arithmetic &arith, ValueRange x) { return arith.mul(x[0], x[1]); });
     Value meanGN = rows.createMean(rewriter, loc, inputs,
                                    [](Arithmetic &arith, ValueRange x) {
                                      auto [n, g] = getTerms(arith, x);
@@ -251,19 +246,17 @@ struct RMSNormToLinalg : OpRewritePattern<nn::RMSNormOp> {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     Rows rows(type, op.getAxis());
     MappedInput operand{op.getOperand(), {}};
-    Value meanSquare = rows.createMean(rewriter, loc, operand,
-                                       [](Arithmetic &arith, ValueRange x) {
-                                         return arith.mul(x[0], x[0]);
-                                       });
+    Value meanSquare = rows.createMean(
+        rewriter, loc, operand,
+        [](Arithmetic &arith, ValueRange x) { return arith.mul(x[0], x[0]); });
     Value inverse = rows.createInverseRoot(rewriter, loc, meanSquare,
                                            op.getEpsilon().convertToDouble());
-    Value result = createMap(rewriter, loc, type,
-                             {operand,
-                              {inverse, rows.perRow},
-                              {op.getScale(), rows.perColumn}},
-                             [](Arithmetic &arith, ValueRange x) {
-                               return arith.mul(arith.mul(x[0], x[1]), x[2]);
-                             });
+    Value result = createMap(
+        rewriter, loc, type,
+        {operand, {inverse, rows.perRow}, {op.getScale(), rows.perColumn}},
+        [](Arithmetic &arith, ValueRange x) {
+          return arith.mul(arith.mul(x[0], x[1]), x[2]);
+        });
     rewriter.replaceOp(op, {result, inverse});
     return success();
   }

@@ -21,6 +21,11 @@ using namespace pipewright;
 
 using Words = std::array<Value, 4>;
 
+/// A constant of 32 bits.
+static Value getWord(Arithmetic &arith, uint32_t value) {
+  return arith.constantInt(arith.getI32Type(), static_cast<int32_t>(value));
+}
+
 /// The low and the high word of the 64-bit \p value.
 static std::pair<Value, Value> splitWords(Arithmetic &arith, Value value) {
   Type word = arith.getI32Type();
@@ -45,13 +50,11 @@ static Words createPhilox(Arithmetic &arith, Words counter, Value keyLow,
                           Value keyHigh) {
   constexpr int64_t multipliers[] = {0xD2511F53, 0xCD9E8D57};
   constexpr uint32_t weyl[] = {0x9E3779B9, 0xBB67AE85};
-  Type word = arith.getI32Type();
   auto exclusiveOr = [&](Value a, Value b) {
     return arith.make<arith::XOrIOp>(a, b);
   };
   auto bump = [&](Value key, uint32_t constant) {
-    return arith.add(key,
-                     arith.constantInt(word, static_cast<int32_t>(constant)));
+    return arith.add(key, getWord(arith, constant));
   };
   for (int round = 0; round < 10; ++round) {
     if (round > 0) {
@@ -76,8 +79,7 @@ struct DropoutMaskToLoops : OpRewritePattern<nn::DropoutMaskOp> {
   static Value createKey(Arithmetic &arith, Value buffer) {
     auto load = [&](int64_t index) {
       return arith.make<memref::LoadOp>(
-          buffer,
-          ValueRange{arith.constantInt(arith.getIndexType(), index)});
+          buffer, ValueRange{arith.constantInt(arith.getIndexType(), index)});
     };
     Value mixed = arith.mul(
         load(1), arith.constantInt(arith.getI64Type(),
@@ -94,22 +96,18 @@ struct DropoutMaskToLoops : OpRewritePattern<nn::DropoutMaskOp> {
     auto [keyLow, keyHigh] = splitWords(arith, key);
     auto [low, high] =
         splitWords(arith, arith.make<arith::IndexCastOp>(wide, group));
-    Value stream = arith.make<arith::TruncIOp>(
-        arith.getI32Type(), arith.constantInt(wide, op.getStream()));
-    Words words = createPhilox(
-        arith, {low, high, stream, arith.constantInt(arith.getI32Type(), 0)},
-        keyLow, keyHigh);
+    Value stream = getWord(arith, op.getStream());
+    Words words = createPhilox(arith, {low, high, stream, getWord(arith, 0)},
+                               keyLow, keyHigh);
 
-    // 2^32, which no word reaches, if nothing is kept.
-    Value threshold = arith.constantInt(
-        wide, static_cast<int64_t>(std::floor(ratio * 4294967296.0)));
-    Value kept = arith.constant(element, ratio < 1 ? 1 / (1 - ratio) : 0);
+    Value threshold =
+        getWord(arith, static_cast<int64_t>(std::floor(ratio * 4294967296.0)));
+    Value kept = arith.constant(element, 1 / (1 - ratio));
     Value dropped = arith.constant(element, 0);
     Value first = arith.mul(group, arith.constantInt(index, 4));
     for (int64_t lane = 0; lane < count; ++lane) {
-      Value word = arith.make<arith::ExtUIOp>(wide, words[lane]);
-      Value keep = arith.make<arith::CmpIOp>(arith::CmpIPredicate::uge, word,
-                                             threshold);
+      Value keep = arith.make<arith::CmpIOp>(arith::CmpIPredicate::uge,
+                                             words[lane], threshold);
       Value position = arith.add(first, arith.constantInt(index, lane));
       memref::StoreOp::create(arith, arith.select(keep, kept, dropped), mask,
                               ValueRange{position});

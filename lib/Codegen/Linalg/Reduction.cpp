@@ -54,19 +54,19 @@ struct ReduceToLinalg : OpRewritePattern<nn::ReduceOp> {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getOperand().getType());
     auto resultType = cast<RankedTensorType>(op.getResult().getType());
-    Value result = createReduction(rewriter, loc, type.getElementType(),
-                                   type.getShape(), op.getAxes(),
-                                   {{op.getOperand(), {}}},
-                                   {getReducer(op.getKind())})
-                       .front();
+    Value result =
+        createReduction(rewriter, loc, type.getElementType(), type.getShape(),
+                        op.getAxes(), {{op.getOperand(), {}}},
+                        {getReducer(op.getKind())})
+            .front();
     if (op.getKind() == nn::Reduction::Mean) {
       int64_t count = type.getNumElements() / resultType.getNumElements();
-      result = createMap(rewriter, loc, resultType, {{result, {}}},
-                         [&](Arithmetic &arith, ValueRange x) {
-                           Type element = type.getElementType();
-                           return arith.div(x[0],
-                                            arith.constant(element, count));
-                         });
+      result =
+          createMap(rewriter, loc, resultType, {{result, {}}},
+                    [&](Arithmetic &arith, ValueRange x) {
+                      Type element = type.getElementType();
+                      return arith.div(x[0], arith.constant(element, count));
+                    });
     }
     rewriter.replaceOp(op, result);
     return success();

@@ -38,8 +38,8 @@ static Value createReshape(OpBuilder &builder, Location loc, Value value,
                                              *groups);
     return tensor::ExpandShapeOp::create(builder, loc, type, value, *groups);
   }
-  auto flat = RankedTensorType::get(source.getNumElements(),
-                                    source.getElementType());
+  auto flat =
+      RankedTensorType::get(source.getNumElements(), source.getElementType());
   if (source != flat)
     value = source.getRank() == 0
                 ? tensor::ExpandShapeOp::create(builder, loc, flat, value,
@@ -95,8 +95,8 @@ struct TransposeToLinalg : OpRewritePattern<nn::TransposeOp> {
     SmallVector<AffineExpr> source(permutation.size());
     for (auto [axis, from] : llvm::enumerate(permutation))
       source[from] = rewriter.getAffineDimExpr(axis);
-    AffineMap map = AffineMap::get(permutation.size(), 0, source,
-                                   rewriter.getContext());
+    AffineMap map =
+        AffineMap::get(permutation.size(), 0, source, rewriter.getContext());
     rewriter.replaceOp(op, createMap(rewriter, op.getLoc(),
                                      op.getResult().getType(),
                                      {{op.getOperand(), map}}, takeElement));
@@ -170,9 +170,8 @@ struct PadToTensor : OpRewritePattern<nn::PadOp> {
 
   LogicalResult matchAndRewrite(nn::PadOp op,
                                 PatternRewriter &rewriter) const override {
-    Value filled =
-        createFilled(rewriter, op.getLoc(), op.getResult().getType(),
-                     op.getValue().convertToDouble());
+    Value filled = createFilled(rewriter, op.getLoc(), op.getResult().getType(),
+                                op.getValue().convertToDouble());
     SmallVector<int64_t> strides;
     for (int64_t interior : op.getInterior())
       strides.push_back(interior + 1);

@@ -23,7 +23,8 @@ struct CPUTarget : CodegenTarget {
     cpu::addLoweringPasses(pm);
   }
   llvm::Expected<ObjectCode>
-  emitObject(llvm::Module &module, const TargetOptions &options) const override {
+  emitObject(llvm::Module &module,
+             const TargetOptions &options) const override {
     return cpu::emitObject(module, options.processor);
   }
   void addEntryPoint(llvm::Module &module) const override {

@@ -19,8 +19,11 @@ LLD_HAS_DRIVER(elf)
 /// it was looked for.
 static Expected<std::string> findSystemLibrary(StringRef name) {
   constexpr StringLiteral folders[] = {"/lib/x86_64-linux-gnu",
-                                       "/usr/lib/x86_64-linux-gnu", "/lib64",
-                                       "/usr/lib64", "/lib", "/usr/lib"};
+                                       "/usr/lib/x86_64-linux-gnu",
+                                       "/lib64",
+                                       "/usr/lib64",
+                                       "/lib",
+                                       "/usr/lib"};
   for (StringRef folder : folders) {
     SmallString<64> path(folder);
     sys::path::append(path, name);
@@ -62,6 +65,6 @@ Error cpu::linkExecutable(const LinkOptions &options, StringRef path) {
       lld::lldMain(pointers, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode == 0)
     return Error::success();
-  return createStringError("cannot link '" + path + "': " +
-                           StringRef(messages).trim());
+  return createStringError("cannot link '" + path +
+                           "': " + StringRef(messages).trim());
 }
