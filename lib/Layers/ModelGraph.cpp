@@ -30,8 +30,7 @@ static bool isExpensive(Operation *op) {
              nn::DropoutMaskOp>(op);
 }
 
-/// Whether \p op shows the elements of a parameter in another arrangement.
-static bool isView(Operation *op) {
+bool pipewright::isView(Operation *op) {
   return isa<nn::TransposeOp, nn::ReshapeOp, nn::BroadcastOp, nn::SliceOp,
              nn::CastOp>(op);
 }

@@ -57,6 +57,10 @@ private:
   llvm::DenseMap<mlir::Operation *, Origin> replicable;
 };
 
+/// Whether \p op only shows the elements of its operand in another
+/// arrangement or type.
+bool isView(mlir::Operation *op);
+
 /// The ONNX node name that \p loc carries, or "".
 llvm::StringRef getNodeName(mlir::Location loc);
 

@@ -18,7 +18,7 @@ class ScopeAssigner {
 public:
   explicit ScopeAssigner(const ModelGraph &graph)
       : nodes(graph.getNodes()), layerOf(nodes.size()),
-        numbered(nodes.size(), false) {}
+        numbered(nodes.size(), false), placed(nodes.size(), false) {}
 
   std::optional<LayerAssignment> run();
 
@@ -26,7 +26,8 @@ private:
   void placeNumberedNodes();
   void placeAnchoredNodes();
   void placeFloatingNodes();
-  void joinWithProducers();
+  void closeLayers();
+  bool followsProducers(unsigned index) const;
   std::string nameOfRest(unsigned layer, StringRef fallback) const;
   bool isAnchored(unsigned index) const {
     return numbered[index] || !nodes[index].scope.empty();
@@ -36,6 +37,8 @@ private:
   ArrayRef<ModelGraph::Node> nodes;
   SmallVector<unsigned> layerOf;
   SmallVector<bool> numbered;
+  /// Whether the scope of a node says all about its layer.
+  SmallVector<bool> placed;
   SmallVector<std::string> scopes;
 };
 } // namespace
@@ -53,7 +56,7 @@ void ScopeAssigner::placeNumberedNodes() {
     auto [entry, isNew] = known.try_emplace(name, scopes.size() + 1);
     if (isNew)
       scopes.push_back(name);
-    numbered[index] = true;
+    numbered[index] = placed[index] = true;
     layerOf[index] = entry->second;
   }
 }
@@ -70,34 +73,48 @@ void ScopeAssigner::placeAnchoredNodes() {
       precedes[index] |= precedes[consumer];
     if (numbered[index])
       continue;
-    layerOf[index] = lastLayer();
-    if (isAnchored(index) && precedes[index] && !follows[index])
-      layerOf[index] = 0;
+    bool isFirst = isAnchored(index) && precedes[index] && !follows[index];
+    layerOf[index] = isFirst ? 0 : lastLayer();
+    placed[index] = isAnchored(index) && (isFirst || !precedes[index]);
   }
 }
 
-/// Consumers come later in program order, so one walk backwards suffices.
+/// A node without a scope that computes something from values alone, as an
+/// activation or a residual addition does, ends the layer of its producers
+/// rather than beginning the next. What only selects or arranges elements, or
+/// reads a parameter, goes with its consumers.
+bool ScopeAssigner::followsProducers(unsigned index) const {
+  const ModelGraph::Node &node = nodes[index];
+  return !isAnchored(index) && node.parameters.empty() &&
+         !node.producers.empty() && !isView(node.op) &&
+         !isa<nn::GatherOp>(node.op);
+}
+
 void ScopeAssigner::placeFloatingNodes() {
+  SmallVector<unsigned> earliest(layerOf);
+  for (auto [index, node] : llvm::enumerate(nodes)) {
+    if (placed[index])
+      continue;
+    earliest[index] = 0;
+    for (unsigned producer : node.producers)
+      earliest[index] = std::max(earliest[index], earliest[producer]);
+    if (followsProducers(index))
+      layerOf[index] = earliest[index];
+  }
+  // Consumers come later in program order, so one walk backwards suffices.
   for (unsigned index = nodes.size(); index-- > 0;) {
-    if (numbered[index] || (isAnchored(index) && layerOf[index] == 0))
+    if (placed[index] || followsProducers(index))
       continue;
     for (unsigned consumer : nodes[index].consumers)
       layerOf[index] = std::min(layerOf[index], layerOf[consumer]);
   }
 }
 
-/// A node without a scope that joins two values of one layer, as a residual
-/// addition does, ends that layer rather than beginning the next: one value
-/// crosses instead of two. Then each node moves behind what it uses.
-void ScopeAssigner::joinWithProducers() {
-  for (auto [index, node] : llvm::enumerate(nodes)) {
-    unsigned earliest = 0;
+/// Moves each node behind what it uses.
+void ScopeAssigner::closeLayers() {
+  for (auto [index, node] : llvm::enumerate(nodes))
     for (unsigned producer : node.producers)
-      earliest = std::max(earliest, layerOf[producer]);
-    bool joins = !isAnchored(index) && node.producers.size() > 1;
-    if (joins || layerOf[index] < earliest)
-      layerOf[index] = earliest;
-  }
+      layerOf[index] = std::max(layerOf[index], layerOf[producer]);
 }
 
 /// The scope that the nodes before or after all numbered ones share, unless
@@ -125,7 +142,7 @@ std::optional<LayerAssignment> ScopeAssigner::run() {
     return std::nullopt;
   placeAnchoredNodes();
   placeFloatingNodes();
-  joinWithProducers();
+  closeLayers();
   LayerAssignment assignment;
   assignment.names.push_back(nameOfRest(0, "embeddings"));
   llvm::append_range(assignment.names, scopes);

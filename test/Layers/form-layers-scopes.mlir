@@ -40,12 +40,15 @@ pp.model @scoped_nodes(%ids: tensor<2xi64> = #pp.input_spec<"ids", axis = 0>) {
 // -----
 
 // What lies before and after the layers in several scopes has a name of its
-// own.
+// own; what no scope names between its ops stays with them.
 
 // CHECK-LABEL: pp.model @embeddings_and_head
 // CHECK: pp.block "embeddings"
+// CHECK: nn.add
 // CHECK: pp.block "h.0"
 // CHECK: pp.block "head"
+// CHECK: nn.gather
+// CHECK-COUNT-2: nn.matmul
 pp.parameter @w : tensor<4x4xf32> = dense<0.0> : tensor<4x4xf32>
 pp.model @embeddings_and_head(%ids: tensor<4xi64> = #pp.input_spec<"ids", axis = 0>) {
   %w = pp.get_parameter @w : tensor<4x4xf32>
@@ -53,15 +56,19 @@ pp.model @embeddings_and_head(%ids: tensor<4xi64> = #pp.input_spec<"ids", axis =
   %wpe = nn.gather %w, %ids axis 0 : tensor<4x4xf32>, tensor<4xi64> -> tensor<4x4xf32> loc("/wpe/Gather")
   %e = nn.add %wte, %wpe : tensor<4x4xf32> loc("/Add")
   %h = nn.matmul %e, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32> loc("/h.0/MatMul")
-  %f = nn.matmul %h, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32> loc("/pooler/MatMul")
-  %y = nn.matmul %f, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32> loc("/classifier/MatMul")
-  pp.return outputs ["y"] %y : tensor<4x4xf32>
+  %first = nn.constant dense<0> : tensor<1xi64>
+  %t = nn.gather %h, %first axis 0 : tensor<4x4xf32>, tensor<1xi64> -> tensor<1x4xf32> loc("/Gather")
+  %f = nn.matmul %t, %w : tensor<1x4xf32>, tensor<4x4xf32> -> tensor<1x4xf32> loc("/pooler/MatMul")
+  %r = nn.relu %f : tensor<1x4xf32> loc("/Relu")
+  %y = nn.matmul %r, %w : tensor<1x4xf32>, tensor<4x4xf32> -> tensor<1x4xf32> loc("/classifier/MatMul")
+  pp.return outputs ["y"] %y : tensor<1x4xf32>
 }
 
 // -----
 
 // Flat node names: the scopes of the parameters count. The product with an
-// unnamed weight goes with the bias that is added to it, the activation too.
+// unnamed weight goes with the bias that is added to it, and so does the view
+// of its operand; the activation ends the layer that it follows.
 
 // CHECK-LABEL: pp.model @scoped_parameters
 pp.parameter @"onnx::MatMul_1" : tensor<4x4xf32> = dense<0.0> : tensor<4x4xf32>
@@ -72,6 +79,7 @@ pp.model @scoped_parameters(%x: tensor<2x4xf32> = #pp.input_spec<"x", axis = 0>)
   // CHECK:      %[[X1:.*]] = pp.block "bert/layer.0" {
   // CHECK:        nn.matmul
   // CHECK:        nn.add
+  // CHECK-NEXT:   nn.relu
   // CHECK-NEXT:   pp.yield
   %w0 = pp.get_parameter @"onnx::MatMul_1" : tensor<4x4xf32>
   %m0 = nn.matmul %x, %w0 : tensor<2x4xf32>, tensor<4x4xf32> -> tensor<2x4xf32> loc("MatMul_1")
@@ -79,13 +87,14 @@ pp.model @scoped_parameters(%x: tensor<2x4xf32> = #pp.input_spec<"x", axis = 0>)
   %b0b = nn.broadcast %b0 : tensor<4xf32> -> tensor<2x4xf32> loc("Add_2")
   %a0 = nn.add %m0, %b0b : tensor<2x4xf32> loc("Add_2")
   // CHECK:      pp.block "bert/layer.1" {
-  // CHECK-NEXT:   nn.relu %[[X1]]
+  // CHECK-NEXT:   nn.reshape %[[X1]]
   // CHECK:        nn.matmul
   // CHECK:        nn.add
   // CHECK:      pp.return
   %r0 = nn.relu %a0 : tensor<2x4xf32> loc("Relu_3")
   %w1 = pp.get_parameter @"onnx::MatMul_2" : tensor<4x4xf32>
-  %m1 = nn.matmul %r0, %w1 : tensor<2x4xf32>, tensor<4x4xf32> -> tensor<2x4xf32> loc("MatMul_4")
+  %v1 = nn.reshape %r0 : tensor<2x4xf32> -> tensor<2x4xf32> loc("MatMul_4")
+  %m1 = nn.matmul %v1, %w1 : tensor<2x4xf32>, tensor<4x4xf32> -> tensor<2x4xf32> loc("MatMul_4")
   %b1 = pp.get_parameter @"bert.layer.1.fc.bias" : tensor<4xf32>
   %b1b = nn.broadcast %b1 : tensor<4xf32> -> tensor<2x4xf32> loc("Add_5")
   %a1 = nn.add %m1, %b1b : tensor<2x4xf32> loc("Add_5")
