@@ -24,4 +24,5 @@ if models := os.environ.get("PIPEWRIGHT_MODELS"):
 
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%source", config.source_root))
+config.substitutions.append(("%binary", config.binary_root))
 config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "Inputs")))
