@@ -44,7 +44,7 @@ def PP_ProgramOp : PP_Op<"program", [SingleBlock, NoTerminator,
   }];
   let arguments = (ins PP_ProgramKindAttr:$kind, I64Attr:$rank);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind `rank` $rank $body attr-dict";
+  let assemblyFormat = "`` $kind `rank` $rank $body attr-dict";
 }
 
 // An action on micro-batch `offset`, or `index + offset` inside a pp.repeat.

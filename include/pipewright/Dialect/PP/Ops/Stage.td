@@ -49,7 +49,7 @@ def PP_ChannelOp : PP_Op<"channel", [Symbol, HasParent<"::mlir::ModuleOp">,
   let arguments = (ins SymbolNameAttr:$sym_name, PP_ChannelKindAttr:$kind,
       FlatSymbolRefAttr:$source, FlatSymbolRefAttr:$target,
       TypeAttrOf<NN_Tensor>:$type);
-  let assemblyFormat = [{$sym_name $kind `from` $source `to` $target `:` $type
+  let assemblyFormat = [{$sym_name `` $kind `from` $source `to` $target `:` $type
                          attr-dict}];
 }
 

@@ -16,7 +16,7 @@ def PP_UpdateRuleOp : PP_Op<"update_rule", [HasParent<"::mlir::ModuleOp">]> {
     parameter (momentum), AdamW two.
   }];
   let arguments = (ins PP_OptimizerAttr:$optimizer);
-  let assemblyFormat = "$optimizer attr-dict";
+  let assemblyFormat = "`` $optimizer attr-dict";
 }
 
 def PP_UpdateOp : PP_Op<"update", [HasParent<"::mlir::ModuleOp">,
