@@ -180,7 +180,8 @@ void BalanceStages::runOnOperation() {
   }
   if (ranks < 1 || chunks < 1) {
     model.emitError("cannot be cut for ")
-        << ranks.getValue() << " ranks with " << chunks.getValue() << " chunks each";
+        << ranks.getValue() << " ranks with " << chunks.getValue()
+        << " chunks each";
     return signalPassFailure();
   }
   SymbolTable table(getOperation());
