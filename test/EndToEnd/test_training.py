@@ -16,7 +16,7 @@ EVERY_LAYOUT = [
     Layout(*choice)
     for choice in itertools.product((1, 2, 3, 4), ("gpipe", "1f1b"), ("none", "full"))
 ] + [
-    Layout(ranks, schedule) for ranks in (3, 4) for schedule in ("eager-1f1b",)
+    Layout(ranks, schedule) for ranks in (3, 4) for schedule in ("eager-1f1b", "zb-h1")
 ]
 SOME_LAYOUTS = [Layout(2, "gpipe", "full"), Layout(2, "1f1b"), Layout(3, "1f1b", "full")]
 # The cases that the promise names are trained in every layout.
