@@ -91,7 +91,8 @@ static void walkBlock(Block &block, RepeatIndices &indices,
                       function_ref<void(Operation *, int64_t)> visit) {
   for (Operation &op : block) {
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      for (int64_t i = repeat.getLower(); i < repeat.getUpper(); ++i) {
+      int64_t upper = repeat.getUpper();
+      for (int64_t i = repeat.getLower(); i < upper; ++i) {
         indices[repeat.getBody().getArgument(0)] = i;
         walkBlock(repeat.getBody().front(), indices, visit);
       }
