@@ -6,6 +6,7 @@
 
 #include "pipewright/Import/Import.h"
 
+#include "InlineFunctions.h"
 #include "ModelImporter.h"
 
 using namespace mlir;
@@ -26,6 +27,18 @@ llvm::Error pipewright::parseBindings(ArrayRef<std::string> arguments,
   return llvm::Error::success();
 }
 
+/// Expands the functions of \p model; false if something was reported.
+static bool inlineFunctions(onnx::ModelProto &model, StringRef path,
+                            MLIRContext *context) {
+  std::vector<std::string> problems =
+      onnx::inlineFunctions(model, [](StringRef name) {
+        return OnnxOpRegistry::get().find(/*domain=*/"", name) != nullptr;
+      });
+  for (const std::string &problem : problems)
+    emitError(UnknownLoc::get(context)) << "'" << path << "' " << problem;
+  return problems.empty();
+}
+
 OwningOpRef<ModuleOp> pipewright::importOnnx(const ImportOptions &options,
                                              MLIRContext *context) {
   context->loadDialect<nn::NNDialect, pp::PPDialect>();
@@ -37,5 +50,7 @@ OwningOpRef<ModuleOp> pipewright::importOnnx(const ImportOptions &options,
     emitError(UnknownLoc::get(context)) << toString(file.takeError());
     return {};
   }
+  if (!inlineFunctions((*file)->getModel(), options.path, context))
+    return {};
   return ModelImporter(**file, options, context).run();
 }

@@ -7,6 +7,7 @@
 #include "ModelImporter.h"
 
 #include "GraphOrder.h"
+#include "OpsetImports.h"
 #include "Proto/Onnx.pb.h"
 #include "Tensors.h"
 
@@ -54,17 +55,10 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// ONNX calls its own domain both "" and "ai.onnx".
-static StringRef normalizeDomain(StringRef domain) {
-  return domain == "ai.onnx" ? "" : domain;
-}
-
 std::optional<int64_t> ModelImporter::getOpset(const NodeProto &node) const {
-  StringRef domain = normalizeDomain(node.domain());
-  for (const OperatorSetIdProto &opset : file.getModel().opset_import())
-    if (normalizeDomain(opset.domain()) == domain)
-      return opset.version();
-  return std::nullopt;
+  if (node.has_opset_version())
+    return node.opset_version();
+  return getOpsetVersion(file.getModel().opset_import(), node.domain());
 }
 
 void ModelImporter::checkModel() {

@@ -58,6 +58,9 @@ constexpr uint64_t doubleDataField = 10;
 constexpr uint64_t leftAtField = 1000;
 constexpr uint64_t leftBytesField = 1001;
 
+// A field of NodeProto.
+constexpr uint64_t opsetVersionField = 1000;
+
 /// Protobuf refuses messages nested deeper than this; so do we, before the
 /// stack ends.
 constexpr int maxDepth = 100;
@@ -93,6 +96,14 @@ static std::optional<Message> getNested(Message outer, uint64_t field) {
 static bool isStoredAsInMemory(uint64_t tensorField) {
   return tensorField == rawDataField || tensorField == floatDataField ||
          tensorField == doubleDataField;
+}
+
+/// The fields that ONNX does not have are ours alone to write.
+static bool isOurs(Message message, uint64_t field) {
+  if (message == Message::Node)
+    return field == opsetVersionField;
+  return message == Message::Tensor &&
+         (field == leftAtField || field == leftBytesField);
 }
 
 Expected<uint64_t> WeightRemover::readVarint(size_t &at, size_t end) const {
@@ -164,9 +175,7 @@ Error WeightRemover::copy(Message message, size_t begin, size_t end, int depth,
                                "a protobuf field",
                                start);
     }
-    // The fields that we add are ours alone to write.
-    if (message != Message::Tensor ||
-        (field != leftAtField && field != leftBytesField))
+    if (!isOurs(message, field))
       out.append(file.data() + start, at - start);
   }
   return Error::success();

@@ -49,7 +49,8 @@ llvm::Error parseBindings(llvm::ArrayRef<std::string> arguments,
 ///
 /// Each op's location is the NameLoc of its node: the node's name, made a path
 /// (`/scope/…/name`) where the exporter recorded its scopes apart, or
-/// `<OpType>_<index>` for a node without a name.
+/// `<OpType>_<index>` for a node without a name. A node of a function is
+/// `<call>/<node>`.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const ImportOptions &options,
                                              mlir::MLIRContext *context);
 

@@ -70,6 +70,7 @@ public:
   ~OnnxFile();
 
   const ModelProto &getModel() const { return *model; }
+  ModelProto &getModel() { return *model; }
   llvm::StringRef getPath() const { return path; }
 
   /// The values of \p tensor, wherever they are. Fails if there are not as

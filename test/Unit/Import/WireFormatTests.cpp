@@ -79,8 +79,10 @@ TEST(WireFormat, TakesPlacesFromNoOneElse) {
   tensor->clear_raw_data();
   tensor->set_left_at(1 << 20);
   tensor->set_left_bytes(8);
+  forged.mutable_graph()->mutable_node(0)->set_opset_version(1);
   ModelProto model = parseWithoutWeights(forged.SerializeAsString());
   EXPECT_FALSE(model.graph().initializer(0).has_left_at());
+  EXPECT_FALSE(model.graph().node(0).has_opset_version());
 }
 
 TEST(WireFormat, RefusesEveryTruncation) {
