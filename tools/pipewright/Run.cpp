@@ -18,6 +18,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -147,15 +148,39 @@ static Expected<Build> readBuild(StringRef directory) {
 // The launch
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// Where OpenMPI keeps its files of one run. By default runs of one user share
+/// a folder that the last one removes, even while another is about to use it.
+class SessionFolder {
+public:
+  SessionFolder() {
+    error = sys::fs::createUniqueDirectory("pipewright-run", path);
+  }
+  ~SessionFolder() {
+    if (!error)
+      sys::fs::remove_directories(path);
+  }
+  std::error_code getError() const { return error; }
+  StringRef getPath() const { return path; }
+
+private:
+  SmallString<128> path;
+  std::error_code error;
+};
+} // namespace
+
 /// The command that starts all ranks: the launch script, under mpirun if there
 /// are several.
 static std::vector<std::string> makeCommand(const Build &build,
                                             StringRef directory,
+                                            StringRef session,
                                             ArrayRef<char *> options) {
   std::vector<std::string> command;
   if (build.ranks > 1) {
-    command = {"mpirun", "-quiet", "-n", std::to_string(build.ranks),
-               "--oversubscribe", "--bind-to", "none"};
+    command = {
+        "mpirun",           "-quiet",     "-n",   std::to_string(build.ranks),
+        "--oversubscribe",  "--bind-to",  "none", "--mca",
+        "orte_tmpdir_base", session.str()};
     if (geteuid() == 0)
       command.push_back("--allow-run-as-root");
   }
@@ -241,7 +266,12 @@ int pipewright::runRun(int argc, char **argv) {
     return 0;
   }
 
+  SessionFolder session;
+  if (session.getError())
+    return refuse("cannot make a temporary folder: " +
+                  session.getError().message());
   std::vector<std::string> command =
-      makeCommand(*build, directory, ArrayRef<char *>(argv + 2, argc - 2));
+      makeCommand(*build, directory, session.getPath(),
+                  ArrayRef<char *>(argv + 2, argc - 2));
   return launch(command);
 }

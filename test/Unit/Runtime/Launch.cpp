@@ -71,10 +71,12 @@ Outcome launch(int ranks, const std::string &command,
   std::string line = command;
   if (ranks != 1)
     // With recovery the launcher lets ranks end by themselves when one is lost,
-    // instead of killing them; so each one's status can be seen.
+    // instead of killing them; so each one's status can be seen. A folder of
+    // its own keeps it apart from runs that begin or end at the same time.
     line = "mpirun --allow-run-as-root --oversubscribe --bind-to none "
-           "--enable-recovery -n " +
-           std::to_string(ranks) + " " + command;
+           "--enable-recovery --mca orte_tmpdir_base " +
+           folder.getPath("session") + " -n " + std::to_string(ranks) + " " +
+           command;
   line += " > " + folder.getPath("stdout") + " 2> " + folder.getPath("stderr");
   setenv("FAKE_RANK_STATUS", folder.getPath("status.").c_str(), 1);
   for (int rank = 0; rank < ranks; ++rank)
