@@ -55,7 +55,7 @@ FailureOr<Schedule> AttachSchedule::makeSchedule(const StageGraph &graph) {
   ScheduleShape shape = {graph.getRanks(), microbatches, graph.getChunks()};
   llvm::Expected<Schedule> built = StringRef(schedule).ends_with(".csv")
                                        ? readFile()
-                                       : buildSchedule(schedule, shape);
+                                       : buildSchedule(schedule, {shape});
   if (!built)
     return getOperation().emitError() << toString(built.takeError());
   if (failed(checkPlacement(graph, *built)))

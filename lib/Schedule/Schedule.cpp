@@ -55,19 +55,10 @@ std::string pipewright::describe(const Action &action) {
   return text;
 }
 
-static std::vector<std::vector<int64_t>>
-makeLoopPlacement(const ScheduleShape &shape) {
-  std::vector<int64_t> ranks;
-  for (int64_t stage = 0; stage < shape.ranks * shape.chunks; ++stage)
-    ranks.push_back(stage % shape.ranks);
-  return {ranks};
-}
-
 Schedule::Schedule(const ScheduleShape &shape)
-    : Schedule(shape, makeLoopPlacement(shape)) {}
+    : Schedule(shape, placeInLoops(shape.ranks, shape.chunks)) {}
 
-Schedule::Schedule(const ScheduleShape &shape,
-                   std::vector<std::vector<int64_t>> placement)
+Schedule::Schedule(const ScheduleShape &shape, Placement placement)
     : shape(shape), placement(std::move(placement)), actions(shape.ranks) {}
 
 bool Schedule::contains(const Action &action) const {
@@ -76,9 +67,8 @@ bool Schedule::contains(const Action &action) const {
          action.microbatch >= 0 && action.microbatch < getMicrobatches();
 }
 
-Schedule
-pipewright::buildForwardOnly(const ScheduleShape &shape,
-                             std::vector<std::vector<int64_t>> placement) {
+Schedule pipewright::buildForwardOnly(const ScheduleShape &shape,
+                                      Placement placement) {
   Schedule schedule(shape, std::move(placement));
   schedule.setName("forward-only");
   schedule.setForwardOnly();

@@ -41,7 +41,7 @@ const ScheduleInfo *ScheduleRegistry::lookup(StringRef name) const {
 }
 
 Expected<Schedule> pipewright::buildSchedule(StringRef name,
-                                             const ScheduleShape &shape) {
+                                             ScheduleRequest request) {
   const ScheduleRegistry &registry = ScheduleRegistry::get();
   const ScheduleInfo *info = registry.lookup(name);
   if (!info) {
@@ -52,6 +52,9 @@ Expected<Schedule> pipewright::buildSchedule(StringRef name,
     return createStringError("unknown schedule '" + name +
                              "'; known schedules are " + known);
   }
+  ScheduleShape &shape = request.shape;
+  if (shape.chunks == 0)
+    shape.chunks = info->chunks;
   for (auto [what, count] : {std::pair("ranks", shape.ranks),
                              std::pair("micro-batches", shape.microbatches),
                              std::pair("chunks", shape.chunks)})
@@ -65,7 +68,7 @@ Expected<Schedule> pipewright::buildSchedule(StringRef name,
         Twine(shape.chunks) + " chunks and " + Twine(shape.microbatches) +
         " micro-batches is too large; their product may be " + Twine(maxWork) +
         " at most");
-  Expected<Schedule> schedule = info->build(shape);
+  Expected<Schedule> schedule = info->build(request);
   if (schedule)
     schedule->setName(info->name);
   return schedule;

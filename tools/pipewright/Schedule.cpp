@@ -47,9 +47,10 @@ static cl::opt<int64_t> ranks("ranks", cl::value_desc("P"), PIPEWRIGHT_OPTION,
 static cl::opt<int64_t> microbatches("microbatches", cl::value_desc("M"),
                                      PIPEWRIGHT_OPTION,
                                      cl::desc("Micro-batches per step"));
-static cl::opt<int64_t> chunks("chunks", cl::value_desc("V"), cl::init(1),
+static cl::opt<int64_t> chunks("chunks", cl::value_desc("V"), cl::init(0),
                                PIPEWRIGHT_OPTION,
-                               cl::desc("Stages per rank (default 1)"));
+                               cl::desc("Stages per rank (default: what the "
+                                        "schedule usually has)"));
 static cl::list<std::string>
     costList("cost", cl::CommaSeparated, PIPEWRIGHT_OPTION,
              cl::value_desc("f=1,b=1,w=1,comm=0,fb="),

@@ -13,6 +13,8 @@
 #ifndef PIPEWRIGHT_SCHEDULE_SCHEDULE_H
 #define PIPEWRIGHT_SCHEDULE_SCHEDULE_H
 
+#include "pipewright/Schedule/Placement.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -111,7 +113,7 @@ public:
 
   /// \p placement has one list per direction: the rank that holds stage s.
   Schedule(const ScheduleShape &shape,
-           std::vector<std::vector<int64_t>> placement);
+           Placement placement);
 
   llvm::StringRef getName() const { return name; }
   void setName(llvm::StringRef newName) { name = newName.str(); }
@@ -128,7 +130,7 @@ public:
   int64_t getMicrobatches() const {
     return shape.microbatches / getDirections();
   }
-  const std::vector<std::vector<int64_t>> &getPlacement() const {
+  const Placement &getPlacement() const {
     return placement;
   }
   int64_t getRank(int64_t stage, int64_t direction = 0) const {
@@ -168,14 +170,14 @@ private:
   std::string name;
   bool forwardOnly = false;
   ScheduleShape shape;
-  std::vector<std::vector<int64_t>> placement;
+  Placement placement;
   std::vector<std::vector<Action>> actions;
 };
 
 /// All micro-batches forward on stages placed as \p placement says, in the
 /// order of micro-batches: what evaluation and inference run.
 Schedule buildForwardOnly(const ScheduleShape &shape,
-                          std::vector<std::vector<int64_t>> placement);
+                          Placement placement);
 
 } // namespace pipewright
 

@@ -19,6 +19,12 @@
 
 namespace pipewright {
 
+/// What a generator is asked for. Most follow a rule of the shape alone.
+struct ScheduleRequest {
+  /// Chunks of 0 stand for as many as the schedule usually has.
+  ScheduleShape shape;
+};
+
 struct ScheduleInfo {
   /// As published, in lower case: what users type.
   llvm::StringRef name;
@@ -26,8 +32,10 @@ struct ScheduleInfo {
   /// Where the schedule was published.
   llvm::StringRef source;
   /// Refuses, with the rule, the numbers given and the nearest that work, a
-  /// shape that the schedule cannot serve. All numbers are at least 1.
-  llvm::Expected<Schedule> (*build)(const ScheduleShape &shape);
+  /// request that the schedule cannot serve. All numbers are at least 1.
+  llvm::Expected<Schedule> (*build)(const ScheduleRequest &request);
+  /// Stages per rank where nobody asks for a number of them.
+  int64_t chunks = 1;
 };
 
 class ScheduleRegistry {
@@ -46,7 +54,7 @@ private:
 /// Builds the schedule called \p name; refuses unknown names and numbers
 /// below 1.
 llvm::Expected<Schedule> buildSchedule(llvm::StringRef name,
-                                       const ScheduleShape &shape);
+                                       ScheduleRequest request);
 
 /// The refusal of a generator that has one stage per rank.
 llvm::Error checkOneChunk(llvm::StringRef name, const ScheduleShape &shape);

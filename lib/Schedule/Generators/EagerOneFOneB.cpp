@@ -13,7 +13,8 @@ using namespace pipewright;
 /// As 1f1b, but rank p of P starts with 2 (P - p) - 1 forwards: activations
 /// arrive before they are needed, which hides the time of messages and costs
 /// nearly twice the memory.
-static llvm::Expected<Schedule> buildEagerOneFOneB(const ScheduleShape &shape) {
+static llvm::Expected<Schedule> buildEagerOneFOneB(const ScheduleRequest &request) {
+  const ScheduleShape &shape = request.shape;
   if (llvm::Error error = checkOneChunk("eager-1f1b", shape))
     return error;
   Schedule schedule(shape);

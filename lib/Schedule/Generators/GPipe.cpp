@@ -12,7 +12,8 @@ using namespace pipewright;
 /// activations of all micro-batches. The paper's figure runs the backwards
 /// from the last micro-batch to the first; ascending order takes the same time
 /// and adds weight gradients in the order that all our schedules use.
-static llvm::Expected<Schedule> buildGPipe(const ScheduleShape &shape) {
+static llvm::Expected<Schedule> buildGPipe(const ScheduleRequest &request) {
+  const ScheduleShape &shape = request.shape;
   if (llvm::Error error = checkOneChunk("gpipe", shape))
     return error;
   Schedule schedule(shape);

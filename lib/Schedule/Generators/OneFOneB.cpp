@@ -13,7 +13,8 @@ using namespace pipewright;
 /// Of P ranks, rank p runs P - p forwards to fill the pipeline and then
 /// alternates one backward with one forward, so it never holds the activations
 /// of more than P - p micro-batches, however many there are.
-static llvm::Expected<Schedule> buildOneFOneB(const ScheduleShape &shape) {
+static llvm::Expected<Schedule> buildOneFOneB(const ScheduleRequest &request) {
+  const ScheduleShape &shape = request.shape;
   if (llvm::Error error = checkOneChunk("1f1b", shape))
     return error;
   Schedule schedule(shape);

@@ -14,7 +14,8 @@ using namespace pipewright;
 /// full backward, so gradients reach the previous rank sooner. Rank p runs the
 /// gradient for the weights p micro-batches later, where it would wait
 /// otherwise; no rank holds more than P micro-batches.
-static llvm::Expected<Schedule> buildZBH1(const ScheduleShape &shape) {
+static llvm::Expected<Schedule> buildZBH1(const ScheduleRequest &request) {
+  const ScheduleShape &shape = request.shape;
   if (llvm::Error error = checkOneChunk("zb-h1", shape))
     return error;
   Schedule schedule(shape);

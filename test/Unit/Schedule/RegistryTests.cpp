@@ -104,9 +104,9 @@ TEST_P(EverySchedule, IsNeverFasterThanItsWork) {
 
 TEST_P(EverySchedule, RefusesEmptyShapes) {
   for (ScheduleShape shape :
-       {ScheduleShape{0, 1, 1}, ScheduleShape{1, 0, 1}, ScheduleShape{1, 1, 0},
+       {ScheduleShape{0, 1, 1}, ScheduleShape{1, 0, 1}, ScheduleShape{1, 1, -1},
         ScheduleShape{-1, 4, 1}}) {
-    Expected<Schedule> schedule = buildSchedule(GetParam().name, shape);
+    Expected<Schedule> schedule = buildSchedule(GetParam().name, {shape});
     ASSERT_FALSE(bool(schedule));
     std::string message = toString(schedule.takeError());
     EXPECT_NE(message.find("needs at least 1 of"), std::string::npos)
