@@ -40,6 +40,15 @@ const ScheduleInfo *ScheduleRegistry::lookup(StringRef name) const {
   return nullptr;
 }
 
+/// The number of chunks to use where \p request leaves it open.
+static int64_t chooseChunks(const ScheduleInfo &info,
+                            const ScheduleRequest &request) {
+  int64_t stages = request.costs.stages.size(), ranks = request.shape.ranks;
+  if (stages == 0 || ranks < 1 || stages % ranks != 0)
+    return info.chunks;
+  return stages / ranks;
+}
+
 Expected<Schedule> pipewright::buildSchedule(StringRef name,
                                              ScheduleRequest request) {
   const ScheduleRegistry &registry = ScheduleRegistry::get();
@@ -54,7 +63,7 @@ Expected<Schedule> pipewright::buildSchedule(StringRef name,
   }
   ScheduleShape &shape = request.shape;
   if (shape.chunks == 0)
-    shape.chunks = info->chunks;
+    shape.chunks = chooseChunks(*info, request);
   for (auto [what, count] : {std::pair("ranks", shape.ranks),
                              std::pair("micro-batches", shape.microbatches),
                              std::pair("chunks", shape.chunks)})

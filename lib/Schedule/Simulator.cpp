@@ -50,6 +50,20 @@ CostModel pipewright::makeUniformCosts(const Schedule &schedule,
   return costs;
 }
 
+Expected<CostModel> pipewright::makeCosts(const Schedule &schedule,
+                                          const ShareCosts &costs) {
+  CostModel model =
+      makeUniformCosts(schedule, costs.share, costs.latency, costs.pair);
+  if (costs.stages.empty())
+    return model;
+  if (costs.stages.size() != model.stages.size())
+    return createStringError("has the costs of " + Twine(costs.stages.size()) +
+                             " stages; the schedule has " +
+                             Twine(model.stages.size()));
+  model.stages = costs.stages;
+  return model;
+}
+
 Timeline pipewright::simulate(const Schedule &schedule,
                               const CostModel &costs) {
   TaskTimes times = runTasks(buildTaskGraph(schedule, costs));

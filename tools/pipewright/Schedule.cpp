@@ -104,20 +104,12 @@ static int fail(const Twine &message, ExitCode code = refused) {
 // Costs
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct ShareCost {
-  StageCost share;
-  double latency = 0;
-  std::optional<double> pair;
-};
-} // namespace
-
 static bool parseTime(StringRef text, double &time) {
   return !text.getAsDouble(time) && time >= 0 && time < 1e18;
 }
 
 /// Reads `f=1`, `comm=0.5`, `fb=`, ...
-static bool parseCost(StringRef text, ShareCost &cost) {
+static bool parseCost(StringRef text, ShareCosts &cost) {
   auto [key, value] = text.split('=');
   if (key == "fb") {
     cost.pair = 0;
@@ -159,16 +151,14 @@ static Error readFile(StringRef path,
   return Error::success();
 }
 
-static Error readStageCosts(CostModel &costs) {
-  size_t stages = costs.stages.size();
+static Error readStageCosts(ShareCosts &costs) {
   return readFile(stageCostFile, [&](StringRef text) -> Error {
     Expected<std::vector<StageCost>> list =
         json::parse<std::vector<StageCost>>(text, "stage costs");
     if (!list)
       return list.takeError();
-    if (list->size() != stages)
-      return createStringError("has the costs of " + Twine(list->size()) +
-                               " stages; the schedule has " + Twine(stages));
+    if (list->empty())
+      return createStringError("has no stage costs");
     costs.stages = std::move(*list);
     return Error::success();
   });
@@ -244,25 +234,22 @@ static Error writeSchedule(const Schedule &schedule, const CostModel &costs,
 }
 
 /// Checks, simulates and prints \p schedule.
-static int explore(Schedule schedule, const ShareCost &cost) {
-  CostModel costs =
-      makeUniformCosts(schedule, cost.share, cost.latency, cost.pair);
-  if (!stageCostFile.empty())
-    if (Error error = readStageCosts(costs))
-      return fail(toString(std::move(error)));
+static int explore(Schedule schedule, const ScheduleRequest &request) {
+  Expected<CostModel> costs = makeCosts(schedule, request.costs);
+  if (!costs)
+    return fail("'" + stageCostFile + "': " + toString(costs.takeError()));
 
   CheckOptions options;
-  if (memoryLimit.getNumOccurrences())
-    options.memoryLimit = memoryLimit;
+  options.memoryLimit = request.memoryLimit;
   std::vector<Violation> violations = checkSchedule(schedule, options);
   if (!violations.empty())
     return fail("schedule '" + schedule.getName() + "' is not valid\n" +
                 StringRef(toString(violations)).rtrim());
 
   if (withCommunication)
-    schedule = addCommunication(schedule, costs);
+    schedule = addCommunication(schedule, *costs);
   Error error = writeToOutput(outputFile, [&](raw_ostream &os) {
-    return writeSchedule(schedule, costs, os);
+    return writeSchedule(schedule, *costs, os);
   });
   return error ? fail(toString(std::move(error))) : done;
 }
@@ -274,20 +261,24 @@ static int runParsed() {
     if (!option->getNumOccurrences() && (!fromFile || option == &scheduleName))
       return fail("--" + option->ArgStr + " is needed", wrongCommandLine);
 
-  ShareCost cost;
+  ScheduleRequest request(ranks, microbatches, chunks);
   for (StringRef text : costList)
-    if (!parseCost(text, cost))
+    if (!parseCost(text, request.costs))
       return fail("--cost does not know '" + text +
                       "'; expected f, b, w, comm or fb, '=', and a time of at "
                       "least 0",
                   wrongCommandLine);
+  if (!stageCostFile.empty())
+    if (Error error = readStageCosts(request.costs))
+      return fail(toString(std::move(error)));
+  if (memoryLimit.getNumOccurrences())
+    request.memoryLimit = memoryLimit;
 
-  Expected<Schedule> schedule =
-      fromFile ? readSchedule(scheduleName)
-               : buildSchedule(scheduleName, {ranks, microbatches, chunks});
+  Expected<Schedule> schedule = fromFile ? readSchedule(scheduleName)
+                                         : buildSchedule(scheduleName, request);
   if (!schedule)
     return fail(toString(schedule.takeError()));
-  return explore(std::move(*schedule), cost);
+  return explore(std::move(*schedule), request);
 }
 
 int pipewright::runSchedule(int argc, char **argv) {

@@ -13,7 +13,7 @@
 #ifndef PIPEWRIGHT_SCHEDULE_SCHEDULEREGISTRY_H
 #define PIPEWRIGHT_SCHEDULE_SCHEDULEREGISTRY_H
 
-#include "pipewright/Schedule/Schedule.h"
+#include "pipewright/Schedule/Simulator.h"
 
 #include "llvm/Support/Error.h"
 
@@ -21,8 +21,18 @@ namespace pipewright {
 
 /// What a generator is asked for. Most follow a rule of the shape alone.
 struct ScheduleRequest {
-  /// Chunks of 0 stand for as many as the schedule usually has.
+  ScheduleRequest(const ScheduleShape &shape) : shape(shape) {}
+  ScheduleRequest(int64_t ranks, int64_t microbatches, int64_t chunks)
+      : shape{ranks, microbatches, chunks} {}
+
+  /// Chunks of 0 stand for as many as the stage costs are for or, without
+  /// these, for as many as the schedule usually has.
   ScheduleShape shape;
+  ShareCosts costs;
+  /// Most activations a rank may hold, in the unit of
+  /// Metrics::peakActivations. A generator that can trade time for memory keeps
+  /// it; the others leave it to the checker.
+  std::optional<double> memoryLimit;
 };
 
 struct ScheduleInfo {

@@ -9,6 +9,8 @@
 
 #include "pipewright/Schedule/Schedule.h"
 
+#include "llvm/Support/Error.h"
+
 namespace pipewright {
 
 /// Times of one micro-batch in any one unit: forward, gradient for the inputs,
@@ -30,8 +32,25 @@ struct CostModel {
   double getDuration(const Action &action) const;
 };
 
+/// Costs that do not depend on a schedule: what is known before there is one.
+struct ShareCosts {
+  /// Of a rank's whole share of a micro-batch: a stage costs share / chunks.
+  StageCost share;
+  /// One per stage, in place of `share`; empty: all stages are equal.
+  std::vector<StageCost> stages = {};
+  double latency = 0;
+  /// The time of an overlapped pair of a rank's whole shares; without it, the
+  /// sum of both parts.
+  std::optional<double> pair = std::nullopt;
+};
+
+/// The costs of the stages of \p schedule. Refuses a list of stage costs that
+/// has not one for each stage.
+llvm::Expected<CostModel> makeCosts(const Schedule &schedule,
+                                    const ShareCosts &costs);
+
 /// The costs of \p schedule if every rank's whole share of a micro-batch costs
-/// \p share: a stage costs share / chunks.
+/// \p share.
 CostModel makeUniformCosts(const Schedule &schedule, const StageCost &share,
                            double latency = 0,
                            std::optional<double> pair = std::nullopt);
