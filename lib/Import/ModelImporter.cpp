@@ -10,6 +10,7 @@
 #include "OpsetImports.h"
 #include "Proto/Onnx.pb.h"
 #include "Tensors.h"
+#include "TransposedCopies.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -104,6 +105,7 @@ void ModelImporter::checkOperators() {
 void ModelImporter::createModel() {
   for (const TensorProto &initializer : graph.initializer())
     initializers[initializer.name()] = &initializer;
+  transposedCopies = findTransposedCopies(file, graph);
   SmallVector<Attribute> specs;
   for (const ModelInput &input : inputs)
     specs.push_back(
@@ -198,6 +200,9 @@ FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
   Location nodeLoc = builder.getLoc();
   builder.setLoc(NameLoc::get(StringAttr::get(context, tensor.name())));
   llvm::scope_exit restore([&] { builder.setLoc(nodeLoc); });
+  if (auto copy = transposedCopies.find(tensor.name());
+      copy != transposedCopies.end())
+    return importCopy(tensor, copy->second);
   llvm::Expected<TensorContents> contents = file.read(tensor);
   if (!contents) {
     report.error() << "has initializer '" << tensor.name() << "', which "
@@ -208,6 +213,17 @@ FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
   if (isa_and_nonnull<FloatType>(element) && !contents->dims.empty())
     return createParameter(*contents, tensor.name(), /*isTrainable=*/true);
   return builder.constant(convertTensor(*contents, context));
+}
+
+FailureOr<Value> ModelImporter::importCopy(const TensorProto &tensor,
+                                           const std::string &weight) {
+  Value value = lookup(weight);
+  if (!value)
+    return failure();
+  emitRemark(UnknownLoc::get(context))
+      << "initializer '" << tensor.name() << "' is the transpose of '" << weight
+      << "'; they are one parameter";
+  return builder.transpose(value, {1, 0});
 }
 
 FailureOr<Value> ModelImporter::importConstant(const TensorProto &tensor,

@@ -50,6 +50,9 @@ private:
   mlir::Value lookup(const std::string &name);
   mlir::FailureOr<mlir::Value>
   importInitializer(const onnx::TensorProto &tensor);
+  /// The transpose of \p weight for \p tensor, which is a copy of it.
+  mlir::FailureOr<mlir::Value> importCopy(const onnx::TensorProto &tensor,
+                                          const std::string &weight);
   mlir::Value createParameter(const onnx::TensorContents &contents,
                               llvm::StringRef name, bool isTrainable);
 
@@ -63,6 +66,8 @@ private:
   NNBuilder builder;
   llvm::SmallVector<ModelInput> inputs;
   llvm::StringMap<const onnx::TensorProto *> initializers;
+  /// The weights that initializers are transposed copies of.
+  llvm::StringMap<std::string> transposedCopies;
   /// Values by their ONNX names; "" is never one of them.
   llvm::StringMap<mlir::Value> values;
   mlir::Value randomKey;

@@ -1,0 +1,86 @@
+//===- TransposedCopies.cpp - Weights that were stored twice
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TransposedCopies.h"
+
+#include "Proto/Onnx.pb.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+using namespace pipewright;
+using namespace pipewright::onnx;
+
+static bool isMatrix(const TensorProto &tensor) {
+  return tensor.dims_size() == 2 && tensor.dims(0) > 0 && tensor.dims(1) > 0;
+}
+
+static bool isExportersOwn(const TensorProto &tensor) {
+  return StringRef(tensor.name()).starts_with("onnx::");
+}
+
+/// Stops at the first difference, which for weights that have nothing to do
+/// with each other comes at once.
+static bool isTranspose(const TensorContents &copy,
+                        const TensorContents &weight) {
+  int64_t rows = weight.dims[0], columns = weight.dims[1];
+  int64_t size = getElementBytes(weight.dataType);
+  auto at = [size](const TensorContents &tensor, int64_t position) {
+    return tensor.bytes.substr(position * size, size);
+  };
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      if (at(copy, column * rows + row) != at(weight, row * columns + column))
+        return false;
+  return true;
+}
+
+static bool isUniform(const TensorContents &tensor) {
+  // Equal to itself one element later.
+  size_t size = getElementBytes(tensor.dataType);
+  return tensor.bytes.drop_front(size) == tensor.bytes.drop_back(size);
+}
+
+static StringSet<> getUsedNames(const GraphProto &graph) {
+  StringSet<> names;
+  for (const NodeProto &node : graph.node())
+    for (const std::string &input : node.input())
+      names.insert(input);
+  return names;
+}
+
+StringMap<std::string>
+pipewright::onnx::findTransposedCopies(OnnxFile &file,
+                                       const GraphProto &graph) {
+  StringMap<std::string> copies;
+  SmallVector<const TensorProto *> candidates, weights;
+  StringSet<> used = getUsedNames(graph);
+  for (const TensorProto &tensor : graph.initializer())
+    if (isMatrix(tensor) && used.contains(tensor.name()))
+      (isExportersOwn(tensor) ? candidates : weights).push_back(&tensor);
+
+  for (const TensorProto *candidate : candidates)
+    for (const TensorProto *weight : weights) {
+      if (candidate->data_type() != weight->data_type() ||
+          candidate->dims(0) != weight->dims(1) ||
+          candidate->dims(1) != weight->dims(0))
+        continue;
+      Expected<TensorContents> copy = file.read(*candidate);
+      Expected<TensorContents> original = file.read(*weight);
+      if (!copy || !original) {
+        // Reported where the tensor is imported.
+        consumeError(copy.takeError());
+        consumeError(original.takeError());
+        continue;
+      }
+      if (!isUniform(*original) && isTranspose(*copy, *original)) {
+        copies[candidate->name()] = weight->name();
+        break;
+      }
+    }
+  return copies;
+}
