@@ -241,8 +241,9 @@ int pipewright::runBuild(int argc, char **argv) {
   for (const std::string &argument : added)
     arguments.push_back(argument.c_str());
   if (!parseArguments(arguments, command, category,
-                      "pipewright build gpt.onnx --ranks 4 --microbatches 8 "
-                      "--loss cross-entropy:logits,labels -o out"))
+                      formatExamples({"pipewright build gpt.onnx --ranks 4 "
+                                      "--microbatches 8 --loss "
+                                      "cross-entropy:logits,labels -o out"})))
     return wrongCommandLine;
   return runParsed();
 }

@@ -79,7 +79,8 @@ static int runParsed() {
 int pipewright::runInspect(int argc, char **argv) {
   std::vector<const char *> arguments(argv, argv + argc);
   if (!parseArguments(arguments, command, category,
-                      "pipewright inspect gpt.onnx --bind batch=4 --json"))
+                      formatExamples({"pipewright inspect gpt.onnx --bind "
+                                      "batch=4 --json"})))
     return wrongCommandLine;
   return runParsed();
 }

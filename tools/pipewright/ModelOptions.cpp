@@ -8,9 +8,6 @@
 
 #include "pipewright/Import/Import.h"
 
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/raw_ostream.h"
-
 using namespace llvm;
 using namespace pipewright;
 
@@ -68,42 +65,4 @@ bool ModelOptions::apply(BuildOptions &options) const {
   options.freeze = freeze;
   options.forwardOnly = forwardOnly;
   return true;
-}
-
-bool pipewright::parseArguments(ArrayRef<const char *> argv,
-                                cl::SubCommand &command,
-                                cl::OptionCategory &category,
-                                StringRef example) {
-  // LLVM's library brings options of its own, which are not for users.
-  cl::HideUnrelatedOptions(category, command);
-  std::string text = ("\nEXAMPLE:\n\n  " + example + "\n").str();
-  cl::extrahelp help(text);
-  std::vector<const char *> arguments = {"pipewright"};
-  arguments.insert(arguments.end(), argv.begin(), argv.end());
-  return cl::ParseCommandLineOptions(arguments.size(), arguments.data(), "",
-                                     &errs());
-}
-
-int pipewright::refuse(const Twine &message) {
-  errs() << "pipewright: error: " << message << '\n';
-  return refused;
-}
-
-std::optional<int64_t> pipewright::parseBytes(StringRef text) {
-  StringRef digits = text.take_while([](char c) { return isDigit(c); });
-  int64_t unit = StringSwitch<int64_t>(text.drop_front(digits.size()))
-                     .Cases({"", "B"}, 1)
-                     .Cases({"K", "KiB"}, 1LL << 10)
-                     .Cases({"M", "MiB"}, 1LL << 20)
-                     .Cases({"G", "GiB"}, 1LL << 30)
-                     .Cases({"T", "TiB"}, 1LL << 40)
-                     .Case("KB", 1000)
-                     .Case("MB", 1000 * 1000)
-                     .Case("GB", 1000 * 1000 * 1000)
-                     .Default(0);
-  int64_t count;
-  if (unit == 0 || digits.getAsInteger(10, count) ||
-      count > INT64_MAX / unit)
-    return std::nullopt;
-  return count * unit;
 }

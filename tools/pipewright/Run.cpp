@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ModelOptions.h"
+#include "CommandLine.h"
 #include "Subcommands.h"
 
 #include "core/Options.h"

@@ -1,0 +1,73 @@
+//===- ScheduleCosts.cpp - The times that users give
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleCosts.h"
+
+#include "ScheduleInput.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+static bool parseTime(StringRef text, double &time) {
+  return !text.getAsDouble(time) && time >= 0 && time < 1e18;
+}
+
+static bool parseEntry(StringRef text, ShareCosts &costs) {
+  auto [key, value] = text.split('=');
+  if (key == "fb") {
+    costs.pair = 0;
+    if (!value.empty())
+      return parseTime(value, *costs.pair);
+    costs.pair.reset();
+    return true;
+  }
+  double *target = StringSwitch<double *>(key)
+                       .Case("f", &costs.share.f)
+                       .Case("b", &costs.share.b)
+                       .Case("w", &costs.share.w)
+                       .Case("comm", &costs.latency)
+                       .Default(nullptr);
+  return target && parseTime(value, *target);
+}
+
+Error pipewright::parseCosts(ArrayRef<std::string> entries, ShareCosts &costs) {
+  for (StringRef entry : entries)
+    if (!parseEntry(entry, costs))
+      return createStringError("--cost does not know '" + entry +
+                               "'; expected f, b, w, comm or fb, '=', and a "
+                               "time of at least 0");
+  return Error::success();
+}
+
+namespace pipewright {
+static bool fromJSON(const json::Value &value, StageCost &cost,
+                     json::Path path) {
+  json::ObjectMapper map(value, path);
+  if (!map || !map.map("f", cost.f) || !map.map("b", cost.b) ||
+      !map.map("w", cost.w))
+    return false;
+  if (cost.f >= 0 && cost.b >= 0 && cost.w >= 0)
+    return true;
+  path.report("expected times of at least 0");
+  return false;
+}
+} // namespace pipewright
+
+Error pipewright::readStageCosts(StringRef path, ShareCosts &costs) {
+  return readFile(path, [&](StringRef text) -> Error {
+    Expected<std::vector<StageCost>> list =
+        json::parse<std::vector<StageCost>>(text, "stage costs");
+    if (!list)
+      return list.takeError();
+    if (list->empty())
+      return createStringError("has no stage costs");
+    costs.stages = std::move(*list);
+    return Error::success();
+  });
+}

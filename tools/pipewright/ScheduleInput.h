@@ -1,0 +1,29 @@
+//===- ScheduleInput.h - Schedules by name or from a file -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_TOOLS_SCHEDULEINPUT_H
+#define PIPEWRIGHT_TOOLS_SCHEDULEINPUT_H
+
+#include "ScheduleOptions.h"
+
+namespace pipewright {
+
+/// Reads the file \p path with \p parse; errors name the file.
+llvm::Error
+readFile(llvm::StringRef path,
+         llvm::function_ref<llvm::Error(llvm::StringRef text)> parse);
+
+/// Whether \p name is that of a file rather than of a schedule.
+bool isScheduleFile(llvm::StringRef name);
+
+/// Reads the schedule in the file \p path, which must be of the size that the
+/// options ask for.
+llvm::Expected<Schedule> readSchedule(llvm::StringRef path,
+                                      const ScheduleOptions &options);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_TOOLS_SCHEDULEINPUT_H

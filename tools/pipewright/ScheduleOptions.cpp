@@ -1,0 +1,45 @@
+//===- ScheduleOptions.cpp - What schedules are asked for
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleOptions.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
+                                 cl::OptionCategory &category)
+    : ranks("ranks", cl::value_desc("P"), cl::desc("Pipeline ranks"),
+            cl::sub(command), cl::cat(category)),
+      microbatches("microbatches", cl::value_desc("M"),
+                   cl::desc("Micro-batches per step"), cl::sub(command),
+                   cl::cat(category)),
+      chunks("chunks", cl::value_desc("V"), cl::init(0),
+             cl::desc("Stages per rank (default: what the schedule usually "
+                      "has)"),
+             cl::sub(command), cl::cat(category)),
+      cost("cost", cl::CommaSeparated, cl::value_desc("f=1,b=1,w=1,comm=0,fb="),
+           cl::desc("Times of a rank's whole share of one micro-batch: "
+                    "forward, input gradient, weight gradient, a hop between "
+                    "ranks, an overlapped pair"),
+           cl::sub(command), cl::cat(category)),
+      stageCost("stage-cost", cl::value_desc("FILE"),
+                cl::desc("JSON list of {\"f\",\"b\",\"w\"}, one per stage, in "
+                         "place of the f, b, w of --cost"),
+                cl::sub(command), cl::cat(category)),
+      memoryLimit("memory-limit", cl::value_desc("N"),
+                  cl::desc("Refuse a schedule in which a rank holds the "
+                           "activations of more than N micro-batches"),
+                  cl::sub(command), cl::cat(category)),
+      json("json", cl::desc("Print JSON"), cl::sub(command), cl::cat(category)),
+      output("o", cl::value_desc("FILE"), cl::init("-"),
+             cl::desc("Write to FILE"), cl::sub(command), cl::cat(category)) {}
+
+ScheduleRequest ScheduleOptions::makeRequest() const {
+  ScheduleRequest request(ranks, microbatches, chunks);
+  if (memoryLimit.getNumOccurrences())
+    request.memoryLimit = memoryLimit;
+  return request;
+}
