@@ -98,15 +98,16 @@ static std::optional<ActionKind> parseLetters(StringRef letters) {
 
 /// A cell such as `0F12`.
 static bool parseSimpleCell(StringRef cell, Action &action) {
-  if (!parseNumber(cell, action.stage))
+  int64_t stage, microbatch;
+  if (!parseNumber(cell, stage))
     return false;
   StringRef letters =
       cell.take_while([](char c) { return isAlpha(c) || c == '_'; });
   std::optional<ActionKind> kind = parseLetters(letters);
   cell = cell.drop_front(letters.size());
-  if (!kind || !parseNumber(cell, action.microbatch))
+  if (!kind || !parseNumber(cell, microbatch))
     return false;
-  action.kind = *kind;
+  action = {*kind, stage, microbatch};
   return cell.empty();
 }
 
@@ -168,7 +169,7 @@ Error Table::place(const Action &action, size_t row, size_t column) {
                          "stage " + Twine(stage) + " is on rank " +
                              Twine(rank) + " already; a stage has one rank");
   rank = row;
-  microbatches = std::max(microbatches, action.microbatch + 1);
+  microbatches = std::max<int64_t>(microbatches, action.microbatch + 1);
   return Error::success();
 }
 

@@ -107,9 +107,19 @@ static bool parsePlace(const json::Object &object, Action &action,
                        json::Path path) {
   json::Value value = json::Object(object);
   json::ObjectMapper map(value, path);
-  return map && map.map("stage", action.stage) &&
-         map.map("mb", action.microbatch) &&
-         map.mapOptional("dir", action.direction);
+  int64_t stage = 0, microbatch = 0, direction = 0;
+  if (!map || !map.map("stage", stage) || !map.map("mb", microbatch) ||
+      !map.mapOptional("dir", direction))
+    return false;
+  if (!Action::fits(stage, microbatch, direction)) {
+    path.report("expected numbers of a schedule of a size that fits into "
+                "memory");
+    return false;
+  }
+  action.stage = stage;
+  action.microbatch = microbatch;
+  action.direction = direction;
+  return true;
 }
 
 static bool parseAction(const json::Value &value, Action &action,
@@ -202,6 +212,11 @@ static bool checkHeader(const Header &header, json::Path path) {
   }
   if (header.placement.empty() || header.placement.front().empty()) {
     path.field("placement").report("expected a list of ranks");
+    return false;
+  }
+  if (header.placement.size() > maxDirections) {
+    static_assert(maxDirections == 32, "the message says so");
+    path.field("placement").report("expected at most 32 directions");
     return false;
   }
   int64_t stages = header.placement.size() * header.placement.front().size();

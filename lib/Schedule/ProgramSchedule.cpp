@@ -38,25 +38,30 @@ collectPrograms(ModuleOp module, int64_t ranks, pp::ProgramKind kind) {
 }
 
 /// Adds the tasks and the step of the rank's program.
-static void readProgram(int64_t rank, const StageGraph &graph,
-                        ProgramSchedule &result) {
+static LogicalResult readProgram(int64_t rank, const StageGraph &graph,
+                                 ProgramSchedule &result) {
   std::vector<Operation *> &ops = result.ops.emplace_back();
-  pp::walkActions(result.programs[rank],
-                  [&](Operation *op, int64_t microbatch) {
-                    Action action;
-                    if (auto run = dyn_cast<pp::RunOp>(op)) {
-                      pp::TaskOp task = graph.getTask(run.getSymbol());
-                      action.kind = getActionKind(task.getRole());
-                      action.stage = graph.getStageNumber(task.getStage());
-                      action.microbatch = microbatch;
-                    } else if (isa<pp::StepOp>(op)) {
-                      action.kind = ActionKind::Step;
-                    } else {
-                      return;
-                    }
-                    result.schedule.add(rank, action);
-                    ops.push_back(op);
-                  });
+  LogicalResult fits = success();
+  pp::walkActions(
+      result.programs[rank], [&](Operation *op, int64_t microbatch) {
+        Action action;
+        if (auto run = dyn_cast<pp::RunOp>(op)) {
+          pp::TaskOp task = graph.getTask(run.getSymbol());
+          if (microbatch < 0 || microbatch >= maxWork)
+            fits = op->emitOpError("is for micro-batch ")
+                   << microbatch << ", which no schedule has";
+          else
+            action = {getActionKind(task.getRole()),
+                      graph.getStageNumber(task.getStage()), microbatch};
+        } else if (isa<pp::StepOp>(op)) {
+          action.kind = ActionKind::Step;
+        } else {
+          return;
+        }
+        result.schedule.add(rank, action);
+        ops.push_back(op);
+      });
+  return fits;
 }
 
 FailureOr<ProgramSchedule> pipewright::readPrograms(ModuleOp module,
@@ -80,7 +85,8 @@ FailureOr<ProgramSchedule> pipewright::readPrograms(ModuleOp module,
   if (kind == pp::ProgramKind::Eval)
     result.schedule.setForwardOnly();
   for (int64_t rank = 0; rank < graph.getRanks(); ++rank)
-    readProgram(rank, graph, result);
+    if (failed(readProgram(rank, graph, result)))
+      return failure();
   return result;
 }
 

@@ -27,10 +27,36 @@ std::optional<ActionKind> pipewright::parseActionKind(StringRef name) {
   return static_cast<ActionKind>(found - kindNames);
 }
 
+ActionParts::ActionParts(const std::vector<Action> &list) {
+  if (!list.empty())
+    box = new Box(list.begin(), list.end());
+}
+
+void ActionParts::destroy() { delete box; }
+
+ActionParts::Box &ActionParts::getBox() {
+  if (!box)
+    box = new Box;
+  return *box;
+}
+
+void ActionParts::resize(size_t size) {
+  if (size == 0)
+    *this = {};
+  else
+    getBox().resize(size);
+}
+
+Action &ActionParts::emplace_back() { return getBox().emplace_back(); }
+
+void ActionParts::push_back(Action action) {
+  getBox().push_back(std::move(action));
+}
+
 bool Action::operator==(const Action &other) const {
   return kind == other.kind && stage == other.stage &&
          microbatch == other.microbatch && direction == other.direction &&
-         parts == other.parts;
+         ArrayRef<Action>(parts) == ArrayRef<Action>(other.parts);
 }
 
 void pipewright::forEachPart(const Action &action,

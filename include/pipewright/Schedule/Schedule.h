@@ -17,11 +17,15 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <cassert>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pipewright {
@@ -51,15 +55,87 @@ enum class ActionKind : uint8_t {
 llvm::StringRef getName(ActionKind kind);
 std::optional<ActionKind> parseActionKind(llvm::StringRef name);
 
-/// One thing that a rank does. A micro-batch is known by its number and its
-/// direction: each direction counts from 0.
+/// Larger problems are refused rather than left to run out of memory: 16 M
+/// pairs of a stage and a micro-batch.
+inline constexpr int64_t maxWork = int64_t(1) << 24;
+
+/// Whether \p stages times \p microbatches, both at least 1, is at most
+/// maxWork.
+inline bool isTractable(int64_t stages, int64_t microbatches) {
+  return stages <= maxWork && microbatches <= maxWork / stages;
+}
+
+/// Most directions of one schedule.
+inline constexpr int64_t maxDirections = 32;
+
+struct Action;
+
+/// The parts of a few actions, on the heap and only where there are any, so
+/// that the many others stay small. Behaves as a vector does.
+class ActionParts {
+public:
+  ActionParts() = default;
+  inline ActionParts(std::initializer_list<Action> list);
+  ActionParts(const std::vector<Action> &list);
+  inline ActionParts(const ActionParts &other);
+  ActionParts(ActionParts &&other) noexcept : box(other.box) {
+    other.box = nullptr;
+  }
+  ActionParts &operator=(ActionParts other) noexcept {
+    std::swap(box, other.box);
+    return *this;
+  }
+  ~ActionParts() {
+    if (box)
+      destroy();
+  }
+
+  bool empty() const { return !box; }
+  inline size_t size() const;
+  inline Action *begin();
+  inline Action *end();
+  inline const Action *begin() const;
+  inline const Action *end() const;
+  inline Action &operator[](size_t index);
+  inline const Action &operator[](size_t index) const;
+  inline Action &back();
+  inline operator llvm::ArrayRef<Action>() const;
+  void resize(size_t size);
+  Action &emplace_back();
+  void push_back(Action action);
+
+private:
+  using Box = llvm::SmallVector<Action, 2>;
+  void destroy();
+  Box &getBox();
+
+  /// Null, or not empty.
+  Box *box = nullptr;
+};
+
+/// One thing that a rank does, in 16 bytes. A micro-batch is known by its
+/// number and its direction: each direction counts from 0.
 struct Action {
-  ActionKind kind = ActionKind::F;
-  int64_t stage = 0;
-  int64_t microbatch = 0;
-  int64_t direction = 0;
+  ActionKind kind;
+  int64_t direction : 6;
+  int64_t stage : 25;
+  int64_t microbatch : 25;
   /// Of FB: the forward and the backward. Of Group: its transfers.
-  std::vector<Action> parts = {};
+  ActionParts parts;
+
+  Action(ActionKind kind = ActionKind::F, int64_t stage = 0,
+         int64_t microbatch = 0, int64_t direction = 0, ActionParts parts = {})
+      : kind(kind), direction(direction), stage(stage), microbatch(microbatch),
+        parts(std::move(parts)) {
+    assert(fits(stage, microbatch, direction) && "numbers out of range");
+  }
+
+  /// Whether the fields can hold these numbers, of any schedule that is
+  /// tractable or of its neighbourhood.
+  static bool fits(int64_t stage, int64_t microbatch, int64_t direction) {
+    return stage >= -1 && stage < maxWork && microbatch >= -1 &&
+           microbatch < maxWork && direction >= -1 && direction < maxDirections;
+  }
 
   bool isTransfer() const {
     return kind >= ActionKind::SendF && kind <= ActionKind::RecvB;
@@ -80,6 +156,29 @@ struct Action {
 
   bool operator==(const Action &other) const;
 };
+static_assert(sizeof(Action) == 16, "schedules have many millions of actions");
+
+inline ActionParts::ActionParts(std::initializer_list<Action> list)
+    : box(list.size() ? new Box(list) : nullptr) {}
+inline ActionParts::ActionParts(const ActionParts &other)
+    : box(other.box ? new Box(*other.box) : nullptr) {}
+inline size_t ActionParts::size() const { return box ? box->size() : 0; }
+inline Action *ActionParts::begin() { return box ? box->begin() : nullptr; }
+inline Action *ActionParts::end() { return box ? box->end() : nullptr; }
+inline const Action *ActionParts::begin() const {
+  return box ? box->begin() : nullptr;
+}
+inline const Action *ActionParts::end() const {
+  return box ? box->end() : nullptr;
+}
+inline Action &ActionParts::operator[](size_t index) { return begin()[index]; }
+inline const Action &ActionParts::operator[](size_t index) const {
+  return begin()[index];
+}
+inline Action &ActionParts::back() { return box->back(); }
+inline ActionParts::operator llvm::ArrayRef<Action>() const {
+  return {begin(), end()};
+}
 
 /// Calls \p function on \p action, or on each part if it has parts.
 void forEachPart(const Action &action,
@@ -96,24 +195,13 @@ struct ScheduleShape {
   int64_t chunks = 1;
 };
 
-/// Larger problems are refused rather than left to run out of memory: 16 M
-/// pairs of a stage and a micro-batch.
-inline constexpr int64_t maxWork = int64_t(1) << 24;
-
-/// Whether \p stages times \p microbatches, both at least 1, is at most
-/// maxWork.
-inline bool isTractable(int64_t stages, int64_t microbatches) {
-  return stages <= maxWork && microbatches <= maxWork / stages;
-}
-
 class Schedule {
 public:
   /// Stage s is on rank s mod ranks.
   explicit Schedule(const ScheduleShape &shape);
 
   /// \p placement has one list per direction: the rank that holds stage s.
-  Schedule(const ScheduleShape &shape,
-           Placement placement);
+  Schedule(const ScheduleShape &shape, Placement placement);
 
   llvm::StringRef getName() const { return name; }
   void setName(llvm::StringRef newName) { name = newName.str(); }
@@ -130,9 +218,7 @@ public:
   int64_t getMicrobatches() const {
     return shape.microbatches / getDirections();
   }
-  const Placement &getPlacement() const {
-    return placement;
-  }
+  const Placement &getPlacement() const { return placement; }
   int64_t getRank(int64_t stage, int64_t direction = 0) const {
     return placement[direction][stage];
   }
@@ -176,8 +262,7 @@ private:
 
 /// All micro-batches forward on stages placed as \p placement says, in the
 /// order of micro-batches: what evaluation and inference run.
-Schedule buildForwardOnly(const ScheduleShape &shape,
-                          Placement placement);
+Schedule buildForwardOnly(const ScheduleShape &shape, Placement placement);
 
 } // namespace pipewright
 

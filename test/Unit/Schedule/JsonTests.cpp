@@ -64,3 +64,17 @@ TEST(Json, RefusesWhatIsNotASchedule) {
             "expected a schedule of a size that fits into memory when parsing "
             "schedule");
 }
+
+TEST(Json, RefusesNumbersThatNoScheduleHas) {
+  EXPECT_EQ(parseError(R"([[{"op": "F", "stage": 16777216, "mb": 0}]])"),
+            "expected numbers of a schedule of a size that fits into memory "
+            "at schedule.actions[0][0]");
+  EXPECT_EQ(parseError(R"([[{"op": "F", "stage": 0, "mb": -33554433}]])"),
+            "expected numbers of a schedule of a size that fits into memory "
+            "at schedule.actions[0][0]");
+  std::string placement = "[[0]";
+  for (int64_t direction = 1; direction <= maxDirections; ++direction)
+    placement += ", [0]";
+  EXPECT_EQ(parseError("[[]]", placement + "]"),
+            "expected at most 32 directions at schedule.placement");
+}
