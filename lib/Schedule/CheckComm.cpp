@@ -22,14 +22,15 @@ namespace {
 /// Checks the programs of one kind.
 class CommChecker {
 public:
-  CommChecker(const StageGraph &graph, const ProgramSchedule &programs)
+  CommChecker(const StageGraph &graph, const ProgramSchedule &programs,
+              Transport transport, int64_t credits)
       : graph(graph), programs(programs),
-        microbatches(programs.schedule.getMicrobatches()),
-        ops(programs.programs.size()) {
-    network.ranks.resize(programs.programs.size());
-  }
+        microbatches(programs.schedule.getMicrobatches()), credits(credits),
+        builder(programs.programs.size(),
+                graph.getChannels().size() * microbatches, transport),
+        ops(programs.programs.size()) {}
 
-  LogicalResult run(int64_t credits);
+  LogicalResult run();
 
 private:
   /// Channel and micro-batch.
@@ -40,7 +41,8 @@ private:
     llvm::DenseMap<Value, Operation *> sent;
   };
 
-  void visitRun(pp::RunOp run, int64_t microbatch, Memory &memory);
+  void visitRun(pp::RunOp run, int64_t rank, int64_t microbatch,
+                Memory &memory);
   void visitSend(pp::SendOp send, int64_t rank, int64_t microbatch,
                  Memory &memory);
   void visitRecv(pp::RecvOp recv, int64_t rank, int64_t microbatch,
@@ -48,8 +50,9 @@ private:
   bool checkEnd(Operation *op, int64_t channel, int64_t rank, bool isSend);
   void addTransfer(Operation *op, int64_t rank, int64_t peer, bool isSend,
                    Value value);
-  void checkOrders();
-  void checkDeadlock(int64_t credits);
+  void checkOrders(const Network &network);
+  void checkDeadlock(const Network &network);
+  std::string explain(const Stall &stall, const Stall &waiting);
 
   InFlightDiagnostic report(Operation *op, Rule rule) {
     hasFailed = true;
@@ -57,6 +60,9 @@ private:
   }
   pp::ChannelOp getChannel(int64_t channel) const {
     return graph.getChannels()[channel];
+  }
+  int64_t getMessage(Value value) const {
+    return value.first * microbatches + value.second;
   }
   /// "'h' micro-batch 3".
   std::string name(Value value) const {
@@ -76,20 +82,21 @@ private:
   const StageGraph &graph;
   const ProgramSchedule &programs;
   int64_t microbatches;
-  Network network;
-  /// Per rank, the ops of the network's steps.
+  int64_t credits;
+  NetworkBuilder builder;
+  /// Per rank, the ops of the network's actions.
   std::vector<std::vector<Operation *>> ops;
   bool hasFailed = false;
 };
 } // namespace
 
-LogicalResult CommChecker::run(int64_t credits) {
+LogicalResult CommChecker::run() {
   for (auto [number, program] : llvm::enumerate(programs.programs)) {
     int64_t rank = number;
     Memory memory;
     pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
       llvm::TypeSwitch<Operation *>(op)
-          .Case([&](pp::RunOp run) { visitRun(run, microbatch, memory); })
+          .Case([&](pp::RunOp run) { visitRun(run, rank, microbatch, memory); })
           .Case([&](pp::SendOp send) {
             visitSend(send, rank, microbatch, memory);
           })
@@ -98,10 +105,12 @@ LogicalResult CommChecker::run(int64_t credits) {
           });
     });
   }
+  if (hasFailed)
+    return failure();
+  Network network = builder.take();
+  checkOrders(network);
   if (!hasFailed)
-    checkOrders();
-  if (!hasFailed)
-    checkDeadlock(credits);
+    checkDeadlock(network);
   return failure(hasFailed);
 }
 
@@ -109,10 +118,13 @@ LogicalResult CommChecker::run(int64_t credits) {
 // Each rank by itself
 //===----------------------------------------------------------------------===//
 
-void CommChecker::visitRun(pp::RunOp run, int64_t microbatch, Memory &memory) {
+void CommChecker::visitRun(pp::RunOp run, int64_t rank, int64_t microbatch,
+                           Memory &memory) {
   pp::TaskOp task = graph.getTask(run.getSymbol());
+  SmallVector<int64_t> uses;
   for (int64_t channel : graph.getReads(task)) {
     Value value = {channel, microbatch};
+    uses.push_back(getMessage(value));
     if (!memory.held.count(value))
       report(run, Rule::S3)
           << "task '" << task.getSymName() << "' reads " << name(value)
@@ -121,6 +133,8 @@ void CommChecker::visitRun(pp::RunOp run, int64_t microbatch, Memory &memory) {
   }
   for (int64_t channel : graph.getWrites(task))
     memory.held[{channel, microbatch}] = run;
+  builder.addCompute(rank, ops[rank].size(), uses);
+  ops[rank].push_back(run);
 }
 
 /// The rank must hold the channel's end, and the other end must be elsewhere.
@@ -185,10 +199,12 @@ void CommChecker::visitRecv(pp::RecvOp recv, int64_t rank, int64_t microbatch,
 
 void CommChecker::addTransfer(Operation *op, int64_t rank, int64_t peer,
                               bool isSend, Value value) {
-  NetworkStep &step = network.ranks[rank].emplace_back();
-  step.action = ops[rank].size();
-  step.transfers.push_back(
-      {isSend, peer, value.first * microbatches + value.second});
+  bool isGradient =
+      getChannel(value.first).getKind() == pp::ChannelKind::Gradient;
+  Transfer transfer = {
+      isSend, isGradient ? MessageKind::Gradient : MessageKind::Activation,
+      peer, getMessage(value)};
+  builder.addTransfers(rank, ops[rank].size(), transfer);
   ops[rank].push_back(op);
 }
 
@@ -196,7 +212,7 @@ void CommChecker::addTransfer(Operation *op, int64_t rank, int64_t peer,
 // The ranks side by side
 //===----------------------------------------------------------------------===//
 
-void CommChecker::checkOrders() {
+void CommChecker::checkOrders(const Network &network) {
   for (const OrderFault &fault : checkOrder(network)) {
     if (fault.received < 0) {
       report(ops[fault.source][fault.sendAction], Rule::S4)
@@ -222,28 +238,37 @@ void CommChecker::checkOrders() {
   }
 }
 
-void CommChecker::checkDeadlock(int64_t credits) {
+/// What \p stall is about; \p waiting is the one before it in the cycle, which
+/// waits for what comes after \p stall.
+std::string CommChecker::explain(const Stall &stall, const Stall &waiting) {
+  std::string rank = "rank " + std::to_string(stall.rank) + " waits to ";
+  std::string later;
+  if (waiting.transfer)
+    later =
+        " before it can " + nameTransfer(*waiting.transfer, /*opposite=*/true);
+  if (stall.transfer)
+    return rank + nameTransfer(*stall.transfer, /*opposite=*/false) + later;
+  Operation *op = ops[stall.rank][stall.action];
+  if (auto run = dyn_cast<pp::RunOp>(op))
+    return rank + "run task '" + run.getSymbol().str() + "'" + later;
+  return rank + (isa<pp::SendOp>(op) ? "post a send" : "post a receive") +
+         later;
+}
+
+void CommChecker::checkDeadlock(const Network &network) {
   std::vector<Stall> cycle = findDeadlock(network, credits);
   if (cycle.empty())
     return;
-  // Each rank is stuck before the other end of what the rank before it in the
-  // cycle waits for.
-  auto explain = [&](size_t index) {
-    const Stall &stall = cycle[index];
-    const Stall &waiting = cycle[(index + cycle.size() - 1) % cycle.size()];
-    return "rank " + std::to_string(stall.rank) + " waits to " +
-           nameTransfer(stall.transfer, /*opposite=*/false) +
-           " before it can " +
-           nameTransfer(waiting.transfer, /*opposite=*/true);
-  };
   Operation *head = ops[cycle[0].rank][cycle[0].action];
-  InFlightDiagnostic diag = report(head, Rule::S5) << explain(0);
-  for (size_t index = 1; index < cycle.size(); ++index)
-    diag.attachNote(ops[cycle[index].rank][cycle[index].action]->getLoc())
-        << explain(index);
+  InFlightDiagnostic diag = report(head, Rule::S5)
+                            << explain(cycle[0], cycle.back());
+  for (auto [waiting, stall] : llvm::zip(cycle, llvm::drop_begin(cycle)))
+    diag.attachNote(ops[stall.rank][stall.action]->getLoc())
+        << explain(stall, waiting);
   diag.attachNote(head->getLoc())
-      << "with blocking sends none of these ranks can go on; change the order "
-         "or run '--pp-order-messages'";
+      << "with transport '" << getName(network.transport)
+      << "' none of these can go on; change the order or run "
+         "'--pp-order-messages'";
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,22 +280,30 @@ struct CheckComm : public pipewright::impl::CheckCommBase<CheckComm> {
   using CheckCommBase::CheckCommBase;
 
   void runOnOperation() override {
+    std::optional<Transport> model = parseTransport(transport);
+    if (!model) {
+      emitError(getOperation().getLoc())
+          << "there is no transport '" << transport << "'; there are "
+          << listTransports();
+      return signalPassFailure();
+    }
     FailureOr<StageGraph> graph = StageGraph::get(getOperation());
     if (failed(graph))
       return signalPassFailure();
-    bool hasFailed =
-        graph->hasBackward() && failed(check(*graph, pp::ProgramKind::Step));
-    if (failed(check(*graph, pp::ProgramKind::Eval)) || hasFailed)
+    bool hasFailed = graph->hasBackward() &&
+                     failed(check(*graph, pp::ProgramKind::Step, *model));
+    if (failed(check(*graph, pp::ProgramKind::Eval, *model)) || hasFailed)
       signalPassFailure();
   }
 
 private:
-  LogicalResult check(const StageGraph &graph, pp::ProgramKind kind) {
+  LogicalResult check(const StageGraph &graph, pp::ProgramKind kind,
+                      Transport model) {
     FailureOr<ProgramSchedule> programs =
         readPrograms(getOperation(), graph, kind);
     if (failed(programs))
       return failure();
-    return CommChecker(graph, *programs).run(credits);
+    return CommChecker(graph, *programs, model, credits).run();
   }
 };
 } // namespace

@@ -6,6 +6,8 @@
 
 #include "pipewright/Schedule/Checker.h"
 
+#include "MessageRules.h"
+
 #include "pipewright/Schedule/Communication.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -61,10 +63,6 @@ private:
   void reportUnavailable(int64_t rank, int64_t index, int64_t value);
   void checkTransferAvailability(int64_t rank, int64_t index,
                                  const Action &part, Memory &memory);
-  void checkMessageOrder();
-  void checkBlockingRun();
-  void checkDryRun();
-  int64_t getComputeAction(int64_t rank, size_t position) const;
   void checkMemory();
   void checkUpdates();
   void checkGradientOrder(int64_t rank);
@@ -107,14 +105,8 @@ std::vector<Violation> Checker::run() {
   checkUpdates();
   if (!violations.empty())
     return std::move(violations);
-  if (!hasTransfers()) {
-    checkDryRun();
-    return std::move(violations);
-  }
-  checkMessageOrder();
-  if (violations.empty())
-    checkBlockingRun();
-  return std::move(violations);
+  return hasTransfers() ? checkMessages(schedule, options)
+                        : checkOrdersAgree(schedule);
 }
 
 void Checker::walk(
@@ -337,97 +329,6 @@ void Checker::checkTransferAvailability(int64_t rank, int64_t index,
     report(Rule::S4, rank, index,
            describe(part) + " sends what was sent already");
   memory.sent[value] = true;
-}
-
-//===----------------------------------------------------------------------===//
-// S4: both ends of each pair of ranks agree on the order of messages
-//===----------------------------------------------------------------------===//
-
-void Checker::checkMessageOrder() {
-  for (const OrderFault &fault : checkOrder(buildNetwork(schedule))) {
-    std::string source = std::to_string(fault.source);
-    std::string target = std::to_string(fault.target);
-    if (fault.received < 0)
-      report(Rule::S4, fault.source, fault.sendAction,
-             describe(values.transfer(fault.sent, true)) +
-                 " is never received by rank " + target);
-    else if (fault.sent < 0)
-      report(Rule::S4, fault.target, fault.recvAction,
-             describe(values.transfer(fault.received, false)) +
-                 " is never sent by rank " + source);
-    else
-      report(Rule::S4, fault.target, fault.recvAction,
-             "rank " + target + " comes to " +
-                 describe(values.transfer(fault.received, false)) +
-                 " where rank " + source + " comes to " +
-                 describe(values.transfer(fault.sent, true)),
-             {{fault.source, fault.sendAction, "which is here"}});
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// S5: the ranks side by side reach the end
-//===----------------------------------------------------------------------===//
-
-void Checker::checkBlockingRun() {
-  std::vector<Stall> cycle =
-      findDeadlock(buildNetwork(schedule), options.credits);
-  if (cycle.empty())
-    return;
-  auto explain = [&](const Stall &stall) {
-    return "rank " + std::to_string(stall.rank) + " waits in " +
-           describe(
-               values.transfer(stall.transfer.message, stall.transfer.isSend)) +
-           " for rank " + std::to_string(stall.transfer.peer);
-  };
-  std::vector<Violation::Note> notes;
-  for (const Stall &stall : drop_begin(cycle))
-    notes.push_back({stall.rank, stall.action, explain(stall)});
-  report(Rule::S5, cycle[0].rank, cycle[0].action,
-         explain(cycle[0]) + ", and none of the ranks can go on",
-         std::move(notes));
-}
-
-/// Without transfers: no rank waits for a value for ever.
-void Checker::checkDryRun() {
-  CostModel costs;
-  costs.stages.resize(schedule.getStages());
-  TaskTimes times = runTasks(buildTaskGraph(schedule, costs));
-  if (times.isComplete())
-    return;
-  auto first = find_if(times.missing, [](int64_t value) { return value >= 0; });
-  int64_t rank = first - times.missing.begin();
-  std::vector<Violation::Note> stalls;
-  auto isKnown = [&](int64_t candidate) {
-    return find_if(stalls, [&](const Violation::Note &stall) {
-      return stall.rank == candidate;
-    });
-  };
-  while (isKnown(rank) == stalls.end()) {
-    Action maker = values.transfer(times.missing[rank], /*isSend=*/true);
-    int64_t peer = schedule.getRank(maker.stage, maker.direction);
-    int64_t action = getComputeAction(rank, times.ranks[rank].size());
-    stalls.push_back(
-        {rank, action,
-         "rank " + std::to_string(rank) + " waits before " +
-             describeAt(rank, action) + " for the " +
-             (maker.kind == ActionKind::SendF ? "forward" : "backward") +
-             " of stage " + std::to_string(maker.stage) + " on rank " +
-             std::to_string(peer)});
-    rank = peer;
-  }
-  stalls.erase(stalls.begin(), isKnown(rank));
-  Violation::Note head = stalls.front();
-  stalls.erase(stalls.begin());
-  report(Rule::S5, head.rank, head.action,
-         head.message + ", and none of the ranks can go on", std::move(stalls));
-}
-
-int64_t Checker::getComputeAction(int64_t rank, size_t position) const {
-  for (auto [index, action] : enumerate(schedule.getActions(rank)))
-    if (action.isCompute() && position-- == 0)
-      return index;
-  return -1;
 }
 
 //===----------------------------------------------------------------------===//

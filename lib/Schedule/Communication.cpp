@@ -97,40 +97,61 @@ static int64_t getPeer(const Schedule &schedule, const Action &action) {
   return schedule.getRank(action.stage + (isNext ? 1 : -1), action.direction);
 }
 
-Network pipewright::buildNetwork(const Schedule &schedule) {
+/// Adds the action \p index of \p rank, which is not a step.
+static void addToNetwork(const Schedule &schedule, const ValueNumbering &values,
+                         int64_t rank, int64_t index, NetworkBuilder &builder) {
+  SmallVector<Transfer, 4> transfers;
+  TaskGraph::Task task;
+  const Action &action = schedule.getActions(rank)[index];
+  forEachPart(action, [&](const Action &part) {
+    if (!part.isTransfer())
+      return addValues(schedule, values, part, task);
+    MessageKind kind = part.kind <= ActionKind::RecvF ? MessageKind::Activation
+                                                      : MessageKind::Gradient;
+    transfers.push_back(
+        {part.isSend(), kind, getPeer(schedule, part), values.message(part)});
+  });
+  if (action.isCompute())
+    builder.addCompute(rank, index, task.uses);
+  else
+    builder.addTransfers(rank, index, transfers);
+}
+
+Network pipewright::buildNetwork(const Schedule &schedule,
+                                 Transport transport) {
   ValueNumbering values(schedule);
-  Network network;
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
-    std::vector<NetworkStep> &steps = network.ranks.emplace_back();
-    for (auto [index, action] : enumerate(schedule.getActions(rank))) {
-      if (action.isCompute() || action.kind == ActionKind::Step)
-        continue;
-      NetworkStep &step = steps.emplace_back();
-      step.action = index;
-      forEachPart(action, [&](const Action &part) {
-        step.transfers.push_back(
-            {part.isSend(), getPeer(schedule, part), values.message(part)});
-      });
-    }
-  }
-  return network;
+  NetworkBuilder builder(schedule.getRanks(), values.size(), transport);
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    for (auto [index, action] : enumerate(schedule.getActions(rank)))
+      if (action.kind != ActionKind::Step)
+        addToNetwork(schedule, values, rank, index, builder);
+  return builder.take();
 }
 
 Schedule pipewright::addCommunication(const Schedule &schedule,
-                                      const CostModel &costs) {
+                                      const CostModel &costs,
+                                      MessageOrder order) {
   ValueNumbering values(schedule);
   TaskGraph graph = buildTaskGraph(schedule, costs);
   std::vector<std::vector<PlacedStep>> steps =
-      placeMessages(graph, runTasks(graph));
+      order == MessageOrder::Global ? placeMessages(graph, runTasks(graph))
+                                    : placeMessagesNaively(graph);
   Schedule result = schedule;
   for (auto [rank, list] : enumerate(steps)) {
-    ArrayRef<Action> computes = schedule.getActions(rank);
-    std::vector<Action> actions;
+    std::vector<Action> computes, actions;
+    bool hasStep = false;
+    for (const Action &action : schedule.getActions(rank)) {
+      if (action.isCompute())
+        computes.push_back(action);
+      hasStep |= action.kind == ActionKind::Step;
+    }
     for (const PlacedStep &step : list)
       actions.push_back(
           step.kind == PlacedStep::Task
               ? computes[step.index]
               : values.transfer(step.index, step.kind == PlacedStep::Send));
+    if (hasStep)
+      actions.push_back({ActionKind::Step});
     result.setActions(rank, std::move(actions));
   }
   return result;

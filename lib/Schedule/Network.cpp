@@ -6,10 +6,9 @@
 
 #include "pipewright/Schedule/Network.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <map>
+#include <algorithm>
 
 using namespace llvm;
 using namespace pipewright;
@@ -19,67 +18,94 @@ using namespace pipewright;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What one rank sends to another, or receives from it, in order.
-struct Sequence {
-  SmallVector<int64_t> messages;
-  SmallVector<int64_t> actions;
-  void add(int64_t message, int64_t action) {
-    messages.push_back(message);
-    actions.push_back(action);
-  }
+/// One end of a message, in the order of its queue.
+struct End {
+  int64_t message;
+  int64_t action;
 };
-struct Pair {
-  Sequence sent;
-  Sequence received;
+
+/// The messages that one rank sends to another, of one kind or of both.
+struct Queue {
+  int64_t target;
+  MessageKind kind;
+  std::vector<End> sent = {};
+  std::vector<End> received = {};
+};
+
+/// The queues of a network, by their source.
+class Queues {
+public:
+  explicit Queues(const Network &network)
+      : perKind(hasQueuePerKind(network.transport)),
+        queues(network.lanesOfRank.size()) {
+    for (const Network::Lane &lane : network.lanes)
+      for (auto [transfer, action] :
+           zip_equal(lane.transfers, lane.transferActions)) {
+        Queue &queue = get(lane.rank, transfer);
+        (transfer.isSend ? queue.sent : queue.received)
+            .push_back({transfer.message, action});
+      }
+  }
+
+  Queue &get(int64_t rank, const Transfer &transfer) {
+    int64_t source = transfer.isSend ? rank : transfer.peer;
+    int64_t target = transfer.isSend ? transfer.peer : rank;
+    MessageKind kind = perKind ? transfer.kind : MessageKind::Activation;
+    // A rank sends to few others.
+    for (Queue &queue : queues[source])
+      if (queue.target == target && queue.kind == kind)
+        return queue;
+    return queues[source].emplace_back(Queue{target, kind});
+  }
+
+  MutableArrayRef<Queue> getQueuesFrom(int64_t source) {
+    return queues[source];
+  }
+  int64_t getRanks() const { return queues.size(); }
+
+private:
+  bool perKind;
+  std::vector<std::vector<Queue>> queues;
 };
 } // namespace
 
-/// The first place where both sides of a pair differ, if any.
-static std::optional<OrderFault> compare(int64_t source, int64_t target,
-                                         const Pair &pair) {
-  size_t sends = pair.sent.messages.size();
-  size_t recvs = pair.received.messages.size();
+static bool contains(ArrayRef<End> ends, int64_t message) {
+  return any_of(ends, [&](const End &end) { return end.message == message; });
+}
+
+/// The first place where both sides of a queue differ, if any.
+static std::optional<OrderFault> compare(int64_t source, const Queue &queue) {
+  size_t sends = queue.sent.size();
+  size_t recvs = queue.received.size();
   for (size_t i = 0; i < std::max(sends, recvs); ++i) {
-    OrderFault fault = {source, target, -1, -1, -1, -1};
-    if (i < sends) {
-      fault.sent = pair.sent.messages[i];
-      fault.sendAction = pair.sent.actions[i];
-    }
-    if (i < recvs) {
-      fault.received = pair.received.messages[i];
-      fault.recvAction = pair.received.actions[i];
-    }
-    if (fault.sent == fault.received)
+    End sent = i < sends ? queue.sent[i] : End{-1, -1};
+    End received = i < recvs ? queue.received[i] : End{-1, -1};
+    if (sent.message == received.message)
       continue;
     // A message that the other side does not know at all is missing there,
     // which says more than that the order differs.
-    if (fault.sent >= 0 && !is_contained(pair.received.messages, fault.sent))
-      fault.received = fault.recvAction = -1;
-    else if (fault.received >= 0 &&
-             !is_contained(pair.sent.messages, fault.received))
-      fault.sent = fault.sendAction = -1;
-    return fault;
+    if (sent.message >= 0 && !contains(queue.received, sent.message))
+      received = {-1, -1};
+    else if (received.message >= 0 && !contains(queue.sent, received.message))
+      sent = {-1, -1};
+    return OrderFault{source,          queue.target, sent.action,
+                      received.action, sent.message, received.message};
   }
   return std::nullopt;
 }
 
 std::vector<OrderFault> pipewright::checkOrder(const Network &network) {
-  // Ordered, because faults are reported in this order.
-  std::map<std::pair<int64_t, int64_t>, Pair> pairs;
-  for (auto [rank, steps] : enumerate(network.ranks))
-    for (const NetworkStep &step : steps)
-      for (const Transfer &transfer : step.transfers) {
-        if (transfer.isSend)
-          pairs[{rank, transfer.peer}].sent.add(transfer.message, step.action);
-        else
-          pairs[{transfer.peer, rank}].received.add(transfer.message,
-                                                    step.action);
-      }
+  Queues queues(network);
   std::vector<OrderFault> faults;
-  for (const auto &[ranks, pair] : pairs)
-    if (std::optional<OrderFault> fault =
-            compare(ranks.first, ranks.second, pair))
-      faults.push_back(*fault);
+  for (int64_t source = 0; source < queues.getRanks(); ++source) {
+    MutableArrayRef<Queue> ofSource = queues.getQueuesFrom(source);
+    llvm::sort(ofSource, [](const Queue &lhs, const Queue &rhs) {
+      return std::pair(lhs.target, lhs.kind) < std::pair(rhs.target, rhs.kind);
+    });
+    for (const Queue &queue : ofSource)
+      if (std::optional<OrderFault> fault = compare(source, queue))
+        faults.push_back(*fault);
+  }
   return faults;
 }
 
@@ -88,106 +114,169 @@ std::vector<OrderFault> pipewright::checkOrder(const Network &network) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Runs all ranks as far as they go. Since both sides of a pair use the same
-/// order, the n-th send of a pair meets the n-th receive, and two counters per
-/// pair are all the state there is.
+/// Runs all lanes as far as they go.
 class NetworkRun {
 public:
   NetworkRun(const Network &network, int64_t credits)
-      : network(network), credits(credits), next(network.ranks.size(), 0),
-        posted(network.ranks.size()) {}
+      : network(network), credits(credits), ends(network.messages),
+        next(network.lanes.size(), 0), hasPosted(network.lanes.size(), false) {
+    findEnds();
+    if (credits > 0)
+      findCreditors();
+  }
 
   void run() {
-    for (size_t rank = 0; rank < network.ranks.size(); ++rank)
-      active.push_back(rank);
-    while (!active.empty())
-      advance(active.pop_back_val());
-  }
-
-  bool isAtEnd(int64_t rank) const {
-    return next[rank] == network.ranks[rank].size();
-  }
-
-  /// The first transfer that keeps \p rank from going on.
-  Stall getStall(int64_t rank) const {
-    const NetworkStep &step = network.ranks[rank][next[rank]];
-    for (auto [transfer, ordinal] : zip_equal(step.transfers, posted[rank]))
-      if (!isDone(rank, transfer, ordinal))
-        return {rank, step.action, transfer};
-    llvm_unreachable("the rank is not stalled");
-  }
-
-private:
-  struct Counters {
-    int64_t sends = 0;
-    int64_t recvs = 0;
-  };
-
-  Counters &getCounters(int64_t rank, const Transfer &transfer) {
-    return transfer.isSend ? counters[{rank, transfer.peer}]
-                           : counters[{transfer.peer, rank}];
-  }
-
-  bool isDone(int64_t rank, const Transfer &transfer, int64_t ordinal) const {
-    auto pair = transfer.isSend ? std::pair(rank, transfer.peer)
-                                : std::pair(transfer.peer, rank);
-    Counters state = counters.lookup(pair);
-    return transfer.isSend ? ordinal < state.recvs + credits
-                           : ordinal < state.sends;
-  }
-
-  /// Posts the transfers of the rank's step, once; returns their ordinals.
-  void post(int64_t rank, const NetworkStep &step) {
-    for (const Transfer &transfer : step.transfers) {
-      Counters &state = getCounters(rank, transfer);
-      posted[rank].push_back(transfer.isSend ? state.sends++ : state.recvs++);
-      active.push_back(transfer.peer);
+    for (size_t lane = network.lanes.size(); lane-- > 0;)
+      active.push_back(lane);
+    while (!active.empty()) {
+      int64_t lane = active.pop_back_val();
+      int64_t begin = next[lane];
+      advance(lane);
+      if (next[lane] == begin)
+        continue;
+      for (int64_t other : network.lanesOfRank[network.lanes[lane].rank])
+        if (other != lane)
+          active.push_back(other);
     }
   }
 
-  void advance(int64_t rank) {
-    for (; !isAtEnd(rank); ++next[rank], posted[rank].clear()) {
-      const NetworkStep &step = network.ranks[rank][next[rank]];
-      if (posted[rank].empty())
-        post(rank, step);
-      for (auto [transfer, ordinal] : zip_equal(step.transfers, posted[rank]))
-        if (!isDone(rank, transfer, ordinal))
-          return;
+  bool isAtEnd(int64_t lane) const {
+    return next[lane] == static_cast<int64_t>(network.lanes[lane].steps.size());
+  }
+
+  /// What keeps \p lane from going on, and in \p blocker the lane that it
+  /// waits for.
+  Stall getStall(int64_t lane, int64_t &blocker) const;
+
+private:
+  /// Where a message is sent and received, and which ends are posted.
+  struct Ends {
+    int64_t sendLane = -1;
+    int64_t recvLane = -1;
+    /// The message whose receive lets a send with credits go on, or -1 if
+    /// credits suffice.
+    int64_t creditor = -1;
+    bool isSent = false;
+    bool isReceived = false;
+  };
+
+  void findEnds() {
+    for (auto [number, lane] : enumerate(network.lanes))
+      for (const Transfer &transfer : lane.transfers) {
+        Ends &end = ends[transfer.message];
+        (transfer.isSend ? end.sendLane : end.recvLane) = number;
+      }
+  }
+
+  /// A send waits for the receive that is `credits` places before its own.
+  void findCreditors() {
+    Queues queues(network);
+    for (int64_t source = 0; source < queues.getRanks(); ++source)
+      for (const Queue &queue : queues.getQueuesFrom(source))
+        for (size_t i = credits; i < queue.sent.size(); ++i)
+          ends[queue.sent[i].message].creditor =
+              queue.sent[i - credits].message;
+  }
+
+  bool isDone(const Transfer &transfer) const {
+    const Ends &end = ends[transfer.message];
+    if (!transfer.isSend)
+      return end.isSent;
+    if (credits == 0)
+      return end.isReceived;
+    return end.isReceived || end.creditor < 0 || ends[end.creditor].isReceived;
+  }
+
+  ArrayRef<Network::Wait> getWaits(int64_t lane) const {
+    const Network::Lane &of = network.lanes[lane];
+    int64_t begin = next[lane] ? of.steps[next[lane] - 1].waitsEnd : 0;
+    return ArrayRef(of.waits).slice(begin,
+                                    of.steps[next[lane]].waitsEnd - begin);
+  }
+  ArrayRef<Transfer> getTransfers(int64_t lane, int64_t &begin) const {
+    const Network::Lane &of = network.lanes[lane];
+    begin = next[lane] ? of.steps[next[lane] - 1].transfersEnd : 0;
+    return ArrayRef(of.transfers)
+        .slice(begin, of.steps[next[lane]].transfersEnd - begin);
+  }
+  bool isMet(const Network::Wait &wait) const {
+    return next[wait.lane] >= wait.steps;
+  }
+
+  void post(const Transfer &transfer) {
+    Ends &end = ends[transfer.message];
+    (transfer.isSend ? end.isSent : end.isReceived) = true;
+    active.push_back(transfer.isSend ? end.recvLane : end.sendLane);
+    // With credits, the receive may release a later send of the same lane,
+    // which is awake by now.
+  }
+
+  void advance(int64_t lane) {
+    for (; !isAtEnd(lane); ++next[lane], hasPosted[lane] = false) {
+      if (!all_of(getWaits(lane),
+                  [&](const Network::Wait &wait) { return isMet(wait); }))
+        return;
+      int64_t begin;
+      ArrayRef<Transfer> transfers = getTransfers(lane, begin);
+      if (!hasPosted[lane])
+        for (const Transfer &transfer : transfers)
+          post(transfer);
+      hasPosted[lane] = true;
+      if (!all_of(transfers,
+                  [&](const Transfer &transfer) { return isDone(transfer); }))
+        return;
     }
   }
 
   const Network &network;
   int64_t credits;
-  std::vector<size_t> next;
-  /// Per rank, the ordinals of the transfers of its current step.
-  std::vector<SmallVector<int64_t, 2>> posted;
-  DenseMap<std::pair<int64_t, int64_t>, Counters> counters;
+  std::vector<Ends> ends;
+  /// Per lane, how many steps are done.
+  std::vector<int64_t> next;
+  std::vector<bool> hasPosted;
   SmallVector<int64_t> active;
 };
 } // namespace
+
+Stall NetworkRun::getStall(int64_t lane, int64_t &blocker) const {
+  const Network::Lane &of = network.lanes[lane];
+  for (const Network::Wait &wait : getWaits(lane))
+    if (!isMet(wait)) {
+      blocker = wait.lane;
+      return {of.rank, of.steps[next[lane]].action, of.rank, std::nullopt};
+    }
+  int64_t begin;
+  for (auto [index, transfer] : enumerate(getTransfers(lane, begin)))
+    if (!isDone(transfer)) {
+      const Ends &end = ends[transfer.message];
+      blocker = transfer.isSend ? end.recvLane : end.sendLane;
+      return {of.rank, of.transferActions[begin + index], transfer.peer,
+              transfer};
+    }
+  llvm_unreachable("the lane is not stalled");
+}
 
 std::vector<Stall> pipewright::findDeadlock(const Network &network,
                                             int64_t credits) {
   NetworkRun run(network, credits);
   run.run();
-  int64_t rank = 0;
-  int64_t ranks = network.ranks.size();
-  while (rank < ranks && run.isAtEnd(rank))
-    ++rank;
-  if (rank == ranks)
+  int64_t lane = 0;
+  int64_t lanes = network.lanes.size();
+  while (lane < lanes && run.isAtEnd(lane))
+    ++lane;
+  if (lane == lanes)
     return {};
 
-  // Equal orders on both sides: a stalled rank waits for one that is stalled
-  // too, so following them must come to a rank seen before.
+  // A stalled lane waits for one that is stalled too, so following them must
+  // come to a lane seen before.
   std::vector<Stall> path;
-  auto isOnPath = [&](int64_t candidate) {
-    return find_if(path,
-                   [&](const Stall &stall) { return stall.rank == candidate; });
-  };
-  while (isOnPath(rank) == path.end()) {
-    path.push_back(run.getStall(rank));
-    rank = path.back().transfer.peer;
+  std::vector<int64_t> position(lanes, -1);
+  while (position[lane] < 0) {
+    position[lane] = path.size();
+    int64_t blocker;
+    path.push_back(run.getStall(lane, blocker));
+    lane = blocker;
   }
-  path.erase(path.begin(), isOnPath(rank));
+  path.erase(path.begin(), path.begin() + position[lane]);
   return path;
 }

@@ -187,3 +187,37 @@ pipewright::placeMessages(const TaskGraph &graph, const TaskTimes &times) {
   }
   return steps;
 }
+
+std::vector<std::vector<PlacedStep>>
+pipewright::placeMessagesNaively(const TaskGraph &graph) {
+  std::vector<int64_t> sources(graph.values, -1), targets(graph.values, -1);
+  for (auto [rank, tasks] : enumerate(graph.ranks))
+    for (const TaskGraph::Task &task : tasks)
+      for (int64_t value : task.makes)
+        sources[value] = rank;
+  for (auto [number, tasks] : enumerate(graph.ranks)) {
+    int64_t rank = number;
+    for (const TaskGraph::Task &task : tasks)
+      for (int64_t value : task.uses)
+        if (sources[value] != rank)
+          targets[value] = rank;
+  }
+
+  std::vector<std::vector<PlacedStep>> steps(graph.ranks.size());
+  std::vector<bool> isReceived(graph.values, false);
+  for (auto [number, tasks] : enumerate(graph.ranks)) {
+    int64_t rank = number;
+    for (auto [index, task] : enumerate(tasks)) {
+      for (int64_t value : task.uses)
+        if (targets[value] == rank && !isReceived[value]) {
+          isReceived[value] = true;
+          steps[rank].push_back({PlacedStep::Recv, value});
+        }
+      steps[rank].push_back({PlacedStep::Task, static_cast<int64_t>(index)});
+      for (int64_t value : task.makes)
+        if (targets[value] >= 0)
+          steps[rank].push_back({PlacedStep::Send, value});
+    }
+  }
+  return steps;
+}

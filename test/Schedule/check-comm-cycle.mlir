@@ -1,5 +1,5 @@
 // RUN: not pp-opt %s --pp-attach-schedule="schedule=1f1b microbatches=8" --pp-check-comm 2>&1 | FileCheck %s
-// RUN: pp-opt %s --pp-attach-schedule="schedule=1f1b microbatches=8" --pp-check-comm=credits=3 | FileCheck %s --check-prefix=CREDITS
+// RUN: pp-opt %s --pp-attach-schedule="schedule=1f1b microbatches=8" --pp-check-comm=credits=3 | FileCheck %s --check-prefix=ACCEPTED
 // RUN: pp-opt %s --pp-attach-schedule="schedule=gpipe microbatches=8" --pp-check-comm | FileCheck %s --check-prefix=GPIPE
 
 // Four ranks of 1F1B, each of which sends right after a task and receives right
@@ -8,10 +8,23 @@
 
 // CHECK: error: S5: rank {{[0-3]}} waits to send
 // CHECK-COUNT-1: note: rank {{[0-3]}} waits to send
-// CHECK: note: with blocking sends none of these ranks can go on
+// CHECK: note: with transport 'blocking' none of these can go on
 
-// CREDITS: pp.schedule "1f1b"
+// ACCEPTED: pp.schedule "1f1b"
 // GPIPE: pp.schedule "gpipe"
+
+// Transfers that are posted together between two tasks cannot block each other,
+// and neither can activations and gradients on streams of their own; on one
+// stream for both they can.
+
+// RUN: pp-opt %s --pp-attach-schedule="schedule=1f1b microbatches=8" --pp-check-comm=transport=grouped | FileCheck %s --check-prefix=ACCEPTED
+// RUN: pp-opt %s --pp-attach-schedule="schedule=1f1b microbatches=8" --pp-check-comm=transport=stream-per-kind | FileCheck %s --check-prefix=ACCEPTED
+// RUN: not pp-opt %s --pp-attach-schedule="schedule=1f1b microbatches=8" --pp-check-comm=transport=stream-per-peer 2>&1 | FileCheck %s --check-prefix=STREAM
+// RUN: not pp-opt %s --pp-check-comm=transport=pigeon 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+
+// STREAM: error: S5: rank {{[0-3]}} waits to {{send|receive|run}}
+// STREAM: note: with transport 'stream-per-peer' none of these can go on
+// UNKNOWN: error: there is no transport 'pigeon'; there are blocking, grouped, stream, stream-per-peer, stream-per-kind, stream-per-peer-kind, stream-per-channel
 
 pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["l0"] parameters []
 pp.stage @s1 index 1 rank 1 chunk 0 first_layer 1 layers ["l1"] parameters []

@@ -80,7 +80,7 @@ pp.program step rank 0 {
   pp.send @h [0]
   pp.run @s0.f [1]
   // expected-error @below {{S5: rank 0 waits to send 'h' micro-batch 1 before it can receive 'dh' micro-batch 0}}
-  // expected-note @below {{with blocking sends none of these ranks can go on; change the order or run '--pp-order-messages'}}
+  // expected-note @below {{with transport 'blocking' none of these can go on; change the order or run '--pp-order-messages'}}
   pp.send @h [1]
   pp.recv @dh [0]
   pp.run @s0.bw [0]

@@ -266,7 +266,7 @@ pp.task @s1.bw role BW stage @s1 (%h: tensor<2xf32> = <channel "h">) -> (tensor<
 pp.schedule "1f1b" ranks 2 microbatches 2 chunks 1
 pp.program step rank 0 {
   pp.run @s0.f [0]
-  // expected-error @below {{S5: rank 0: rank 0 waits before BW of stage 0, micro-batch 0 for the backward of stage 1 on rank 1, and none of the ranks can go on}}
+  // expected-error @below {{S5: rank 0: rank 0 waits before BW of stage 0, micro-batch 0 for the backward of stage 1 on rank 1, and none of the ranks can go on; each must run first what another waits for}}
   pp.run @s0.bw [0]
   pp.run @s0.f [1]
   pp.run @s0.bw [1]

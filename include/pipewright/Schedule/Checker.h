@@ -26,6 +26,7 @@
 #define PIPEWRIGHT_SCHEDULE_CHECKER_H
 
 #include "pipewright/Schedule/Schedule.h"
+#include "pipewright/Schedule/Transport.h"
 
 namespace pipewright {
 
@@ -56,9 +57,12 @@ struct CheckOptions {
   /// What each stage has to run for each micro-batch. Empty: F, and either BW
   /// or both B and W.
   std::vector<std::vector<ActionKind>> roles = {};
-  /// Messages of one pair of ranks that may be under way, sent but not yet
-  /// asked for, before a send blocks. 0: a send waits for its receive.
+  /// Messages of one queue, from one rank to another, that may be under way,
+  /// sent but not yet asked for, before a send blocks. 0: a send waits for its
+  /// receive.
   int64_t credits = 0;
+  /// How the schedule's transfers are carried out (S4, S5).
+  Transport transport = Transport::Blocking;
 };
 
 /// Everything that is wrong with \p schedule; nothing if it can be trusted. If

@@ -46,12 +46,26 @@ private:
 /// All its actions must be ones that it contains.
 TaskGraph buildTaskGraph(const Schedule &schedule, const CostModel &costs);
 
-/// The transfers of \p schedule as a network of its ranks.
-Network buildNetwork(const Schedule &schedule);
+/// The actions of \p schedule, all of which it contains, as \p transport
+/// carries them out.
+Network buildNetwork(const Schedule &schedule, Transport transport);
 
-/// Adds to a valid compute-only schedule a send and a receive for every value
-/// that crosses ranks, in an order that no transport can deadlock.
-Schedule addCommunication(const Schedule &schedule, const CostModel &costs);
+/// Where transfers go between the computing actions.
+enum class MessageOrder {
+  /// In one order on all ranks, that of a dry run, in which no transport can
+  /// deadlock.
+  Global,
+  /// A receive right before the first action that needs it, a send right after
+  /// the action that makes it: the obvious order, which blocking calls and
+  /// shared streams can deadlock.
+  Naive
+};
+
+/// Adds to a valid schedule, in place of the transfers that it may have, a send
+/// and a receive for every value that crosses ranks. An update stays the last
+/// action of its rank.
+Schedule addCommunication(const Schedule &schedule, const CostModel &costs,
+                          MessageOrder order = MessageOrder::Global);
 
 } // namespace pipewright
 

@@ -60,14 +60,18 @@ def CheckComm : Pass<"pp-check-comm", "::mlir::ModuleOp"> {
   let description = [{
     Requires programs. Ensures that channels are sent and received on the ranks
     that hold their stages (S2), sent after they are made and received before
-    they are read (S3); that each receive has its send, and each pair of ranks
-    sends and receives in one order (S4); and that the ranks reach the end with
-    sends that block (S5). One run of the process network decides this for all
-    interleavings; a cycle is shown rank by rank.
+    they are read (S3); that each receive has its send, and each queue of
+    messages has one order on both sides (S4); and that the ranks reach the end
+    with a transport in which a message moves when both ends are ready (S5). One
+    run of the process network decides this for all interleavings; a cycle is
+    shown rank by rank.
   }];
   let options = [
+    Option<"transport", "transport", "std::string", "\"blocking\"",
+           "how messages travel: blocking, grouped, stream, stream-per-peer, "
+           "stream-per-kind, stream-per-peer-kind or stream-per-channel">,
     Option<"credits", "credits", "int64_t", "0",
-           "messages of a pair of ranks that may be under way before a send "
+           "messages of a queue that may be under way before a send "
            "blocks; 0: a send waits for its receive">,
   ];
 }

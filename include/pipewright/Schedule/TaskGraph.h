@@ -70,6 +70,11 @@ struct PlacedStep {
 std::vector<std::vector<PlacedStep>> placeMessages(const TaskGraph &graph,
                                                    const TaskTimes &times);
 
+/// Places a receive right before the first task that uses a value of another
+/// rank, and a send right after the task that makes it.
+std::vector<std::vector<PlacedStep>>
+placeMessagesNaively(const TaskGraph &graph);
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_SCHEDULE_TASKGRAPH_H

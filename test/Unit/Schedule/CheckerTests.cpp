@@ -146,7 +146,7 @@ TEST(S4, ReceiveWithoutSend) {
   lanes[0].erase(lanes[0].begin() + 1);
   EXPECT_EQ(check(make(1, lanes)),
             "S4: rank 1, action 0: RECV_F of stage 1, micro-batch 0 is never "
-            "sent by rank 0\n");
+            "sent by rank 0; add SEND_F of stage 0, micro-batch 0\n");
 }
 
 TEST(S4, SendWithoutReceive) {
@@ -182,7 +182,7 @@ TEST(S4, UnequalOrder) {
   EXPECT_EQ(check(schedule),
             "S4: rank 1, action 0: rank 1 comes to RECV_F of stage 1, "
             "micro-batch 0 where rank 0 comes to SEND_F of stage 0, "
-            "micro-batch 1\n"
+            "micro-batch 1; both must use one order\n"
             "  note: rank 0, action 2: which is here\n");
 }
 
@@ -197,7 +197,9 @@ static std::vector<Actions> makeCrossedSends() {
 TEST(S5, CrossedSends) {
   EXPECT_EQ(check(make(2, makeCrossedSends())),
             "S5: rank 0, action 3: rank 0 waits in SEND_F of stage 0, "
-            "micro-batch 1 for rank 1, and none of the ranks can go on\n"
+            "micro-batch 1 for rank 1, and none of the ranks can go on with "
+            "transport 'blocking'; order all messages globally or post those "
+            "that cross in one group\n"
             "  note: rank 1, action 3: rank 1 waits in SEND_B of stage 1, "
             "micro-batch 0 for rank 0\n");
 }
@@ -250,7 +252,7 @@ TEST(S5, OrdersOfComputationDisagree) {
   EXPECT_EQ(check(schedule),
             "S5: rank 0, action 1: rank 0 waits before BW of stage 0, "
             "micro-batch 0 for the backward of stage 1 on rank 1, and none of "
-            "the ranks can go on\n"
+            "the ranks can go on; each must run first what another waits for\n"
             "  note: rank 1, action 1: rank 1 waits before F of stage 1, "
             "micro-batch 1 for the forward of stage 0 on rank 0\n");
 }
