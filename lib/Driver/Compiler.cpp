@@ -7,6 +7,7 @@
 #include "pipewright/Driver/Compiler.h"
 
 #include "pipewright/Driver/Phases.h"
+#include "pipewright/Driver/ResolveSchedule.h"
 #include "pipewright/Import/Import.h"
 #include "pipewright/Package/PackageBuild.h"
 #include "pipewright/Schedule/Formats.h"
@@ -71,9 +72,9 @@ OwningOpRef<ModuleOp> pipewright::loadModel(const BuildOptions &options,
 static LogicalResult emitIr(ModuleOp module, const PhaseInfo &phase,
                             StringRef directory) {
   SmallString<128> path(directory);
-  llvm::sys::path::append(path, llvm::formatv("{0,0+2}-{1}.mlir", phase.number,
-                                              phase.name.lower())
-                                    .str());
+  llvm::sys::path::append(
+      path, llvm::formatv("{0,0+2}-{1}.mlir", phase.number, phase.name.lower())
+                .str());
   std::error_code error = llvm::sys::fs::create_directories(directory);
   if (!error) {
     llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
@@ -127,10 +128,9 @@ static FailureOr<PredictedStep> predictStep(ModuleOp module,
   FailureOr<StageGraph> graph = StageGraph::get(module);
   if (failed(graph))
     return failure();
-  FailureOr<ProgramSchedule> programs =
-      readPrograms(module, *graph,
-                   plan.forwardOnly ? pp::ProgramKind::Eval
-                                    : pp::ProgramKind::Step);
+  FailureOr<ProgramSchedule> programs = readPrograms(
+      module, *graph,
+      plan.forwardOnly ? pp::ProgramKind::Eval : pp::ProgramKind::Step);
   if (failed(programs))
     return failure();
   CostModel costs;
@@ -156,10 +156,13 @@ static std::string findRuntimeLibrary() {
   return path.str().str();
 }
 
-FailureOr<BuildResult> pipewright::build(const BuildOptions &options,
+FailureOr<BuildResult> pipewright::build(BuildOptions options,
                                          MLIRContext &context,
                                          PhaseListener listener) {
   listener("Read");
+  if (llvm::Error error = resolveSchedule(options))
+    return emitError(UnknownLoc::get(&context))
+           << llvm::toString(std::move(error));
   OwningOpRef<ModuleOp> module = loadModel(options, context);
   if (!module || failed(runPhases(*module, options, listener)))
     return failure();

@@ -14,7 +14,6 @@
 #include "pipewright/Program/Passes.h"
 #include "pipewright/Remat/Passes.h"
 #include "pipewright/Schedule/Passes.h"
-#include "pipewright/Schedule/ScheduleRegistry.h"
 #include "pipewright/Stages/Passes.h"
 #include "pipewright/Training/Passes.h"
 
@@ -56,20 +55,6 @@ static void addCostPasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createAnnotateCosts());
 }
 
-/// Whether the schedule runs B and W as actions of their own. What is wrong
-/// with it is said when it is attached.
-static bool splitsBackward(const BuildOptions &options) {
-  llvm::Expected<Schedule> schedule = buildSchedule(
-      options.schedule, {options.ranks, options.microbatches, options.chunks});
-  if (!schedule) {
-    llvm::consumeError(schedule.takeError());
-    return false;
-  }
-  return llvm::any_of(schedule->getActions(0), [](const Action &action) {
-    return action.kind == ActionKind::W;
-  });
-}
-
 static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
   BalanceStagesOptions balance;
   balance.ranks = options.ranks;
@@ -79,10 +64,15 @@ static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
                         .Case("flops", Balance::Flops)
                         .Case("uniform", Balance::Uniform)
                         .Default(Balance::Time);
+  const Placement &placement = options.needs.placement;
+  if (!placement.empty())
+    balance.placement.assign(placement.front().begin(),
+                             placement.front().end());
   balance.splitAt.assign(options.splitAt.begin(), options.splitAt.end());
   pm.addPass(createBalanceStages(balance));
-  pm.addPass(createOutlineStages(
-      {splitsBackward(options) ? BackwardForm::Split : BackwardForm::Fused}));
+  pm.addPass(createOutlineStages({options.needs.splitsBackward
+                                      ? BackwardForm::Split
+                                      : BackwardForm::Fused}));
   pm.addPass(createVerifyStages());
 }
 

@@ -14,13 +14,13 @@
 #include "pipewright/Import/Passes.h"
 #include "pipewright/Layers/Passes.h"
 #include "pipewright/Program/Passes.h"
-#include "pipewright/Schedule/Passes.h"
 #include "pipewright/Remat/Passes.h"
+#include "pipewright/Schedule/Passes.h"
 #include "pipewright/Stages/Passes.h"
 #include "pipewright/Training/Passes.h"
 
-#include "mlir/IR/DialectRegistry.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 void pipewright::registerDialects(mlir::DialectRegistry &registry) {

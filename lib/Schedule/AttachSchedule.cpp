@@ -4,13 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Schedule/Formats.h"
 #include "pipewright/Schedule/Passes.h"
 #include "pipewright/Schedule/ProgramSchedule.h"
+#include "pipewright/Schedule/ScheduleFile.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 namespace pipewright {
 #define GEN_PASS_DEF_ATTACHSCHEDULE
@@ -36,13 +35,9 @@ private:
 } // namespace
 
 llvm::Expected<Schedule> AttachSchedule::readFile() {
-  auto buffer = llvm::MemoryBuffer::getFile(schedule);
-  if (std::error_code code = buffer.getError())
-    return llvm::createStringError("'" + schedule + "': " + code.message());
-  llvm::Expected<Schedule> parsed = parseScheduleCsv((*buffer)->getBuffer());
+  llvm::Expected<Schedule> parsed = readScheduleFile(schedule);
   if (!parsed)
-    return llvm::createStringError("'" + schedule +
-                                   "': " + toString(parsed.takeError()));
+    return parsed;
   int64_t found = parsed->getShape().microbatches;
   if (found != microbatches)
     return llvm::createStringError("'" + schedule + "' has " + Twine(found) +
@@ -53,7 +48,7 @@ llvm::Expected<Schedule> AttachSchedule::readFile() {
 
 FailureOr<Schedule> AttachSchedule::makeSchedule(const StageGraph &graph) {
   ScheduleShape shape = {graph.getRanks(), microbatches, graph.getChunks()};
-  llvm::Expected<Schedule> built = StringRef(schedule).ends_with(".csv")
+  llvm::Expected<Schedule> built = isScheduleFile(schedule)
                                        ? readFile()
                                        : buildSchedule(schedule, {shape});
   if (!built)

@@ -27,6 +27,7 @@ struct BalanceStages : pipewright::impl::BalanceStagesBase<BalanceStages> {
   void runOnOperation() override;
 
 private:
+  LogicalResult checkPlacement(pp::ModelOp model);
   LogicalResult findStarts(pp::ModelOp model);
   void formUnits();
   FailureOr<int64_t> weigh(pp::LayerOp layer);
@@ -34,6 +35,13 @@ private:
   int64_t getBytesBefore(size_t unit);
   void createStage(int64_t index, ArrayRef<pp::LayerOp> stageLayers,
                    size_t first);
+
+  int64_t getStages() const {
+    return placement.empty() ? ranks * chunks : placement.size();
+  }
+  int64_t getRank(int64_t stage) const {
+    return placement.empty() ? stage % ranks : placement[stage];
+  }
 
   SmallVector<pp::LayerOp> layers;
   /// Layers at which a stage must begin.
@@ -43,6 +51,26 @@ private:
   SymbolTable *symbols = nullptr;
 };
 } // namespace
+
+LogicalResult BalanceStages::checkPlacement(pp::ModelOp model) {
+  if (ranks < 1 || chunks < 1)
+    return model.emitError("cannot be cut for ")
+           << ranks.getValue() << " ranks with " << chunks.getValue()
+           << " chunks each";
+  if (placement.empty())
+    return success();
+  llvm::SmallDenseSet<int64_t> used;
+  for (auto [stage, rank] : llvm::enumerate(placement)) {
+    if (rank < 0 || rank >= ranks)
+      return model.emitError("cannot be cut with stage ")
+             << stage << " on rank " << rank << " of " << ranks.getValue();
+    used.insert(rank);
+  }
+  if (int64_t(used.size()) == ranks)
+    return success();
+  return model.emitError("cannot be cut with stages on ")
+         << used.size() << " of " << ranks.getValue() << " ranks";
+}
 
 /// Whether \p loc is, or was fused from, the location of node \p name.
 static bool namesNode(Location loc, StringRef name) {
@@ -120,7 +148,7 @@ int64_t BalanceStages::getBytesBefore(size_t unit) {
 
 FailureOr<PartitionProblem> BalanceStages::makeProblem() {
   PartitionProblem problem;
-  problem.stages = ranks * chunks;
+  problem.stages = getStages();
   for (auto [index, layer] : llvm::enumerate(layers)) {
     FailureOr<int64_t> weight = weigh(layer);
     if (failed(weight))
@@ -164,10 +192,12 @@ void BalanceStages::createStage(int64_t index,
     parameters.insert_range(layer.getParameters());
     cost = addCosts(cost, layer.getCostAttr());
   }
+  int64_t rank = getRank(index);
+  int64_t chunk = llvm::count_if(llvm::seq<int64_t>(0, index),
+                                 [&](int64_t s) { return getRank(s) == rank; });
   symbols->insert(pp::StageOp::create(
       builder, pp::LayerOp(stageLayers.front()).getLoc(),
-      "s" + std::to_string(index), index,
-      /*rank=*/index % ranks, /*chunk=*/index / ranks, first,
+      "s" + std::to_string(index), index, rank, chunk, first,
       builder.getStrArrayAttr(names),
       builder.getArrayAttr(parameters.getArrayRef()), cost));
 }
@@ -178,12 +208,8 @@ void BalanceStages::runOnOperation() {
     getOperation().emitError("has no 'pp.model' whose layers to balance");
     return signalPassFailure();
   }
-  if (ranks < 1 || chunks < 1) {
-    model.emitError("cannot be cut for ")
-        << ranks.getValue() << " ranks with " << chunks.getValue()
-        << " chunks each";
+  if (failed(checkPlacement(model)))
     return signalPassFailure();
-  }
   SymbolTable table(getOperation());
   symbols = &table;
   layers.assign(model.getBody().getOps<pp::LayerOp>().begin(),
@@ -199,7 +225,9 @@ void BalanceStages::runOnOperation() {
   llvm::Expected<SmallVector<size_t>> cut = partitionLayers(*problem);
   if (!cut) {
     model.emitError("for ")
-        << ranks.getValue() << " ranks: " << llvm::toString(cut.takeError());
+        << ranks.getValue() << " ranks with " << chunks.getValue()
+        << (chunks == 1 ? " stage" : " stages")
+        << " each: " << llvm::toString(cut.takeError());
     return signalPassFailure();
   }
   for (auto [index, unit] : llvm::enumerate(*cut)) {

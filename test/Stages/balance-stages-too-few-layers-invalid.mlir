@@ -1,6 +1,6 @@
 // RUN: pp-opt %s --pp-balance-stages="ranks=4 balance=uniform" --verify-diagnostics
 
-// expected-error @below {{for 4 ranks: cannot cut 3 layers into 4 stages: each needs a layer}}
+// expected-error @below {{for 4 ranks with 1 stage each: cannot cut 3 layers into 4 stages: each needs a layer}}
 pp.model @model(%x: tensor<4xf32> = #pp.input_spec<"x", axis = 0>) {
   %a = pp.layer "a" @linear(%x) parameters [@w] : (tensor<4xf32>) -> tensor<4xf32>
   %b = pp.layer "b" @linear(%a) parameters [@w] : (tensor<4xf32>) -> tensor<4xf32>

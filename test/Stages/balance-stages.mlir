@@ -3,6 +3,7 @@
 // RUN: pp-opt %s --pp-balance-stages="ranks=2 balance=uniform" | FileCheck %s --check-prefix=UNIFORM
 // RUN: pp-opt %s --pp-balance-stages="ranks=2 chunks=2 balance=uniform" | FileCheck %s --check-prefix=CHUNKS
 // RUN: pp-opt %s --pp-balance-stages="ranks=3 balance=uniform split-at=Gemm_7,b" | FileCheck %s --check-prefix=SPLIT
+// RUN: pp-opt %s --pp-balance-stages="ranks=2 chunks=2 placement=0,1,1,0 balance=uniform" | FileCheck %s --check-prefix=PLACED
 
 // Four layers and a loss, which is none of its own where layers are counted.
 // The last layer does eight times the work of the others; the first has the
@@ -21,6 +22,11 @@
 // CHUNKS: pp.stage @s1 index 1 rank 1 chunk 0
 // CHUNKS: pp.stage @s2 index 2 rank 0 chunk 1
 // CHUNKS: pp.stage @s3 index 3 rank 1 chunk 1 first_layer 3 layers ["d", "loss"]
+
+// PLACED: pp.stage @s0 index 0 rank 0 chunk 0
+// PLACED: pp.stage @s1 index 1 rank 1 chunk 0
+// PLACED: pp.stage @s2 index 2 rank 1 chunk 1
+// PLACED: pp.stage @s3 index 3 rank 0 chunk 1 first_layer 3 layers ["d", "loss"]
 
 // SPLIT: pp.stage @s0 {{.*}} layers ["a"]
 // SPLIT: pp.stage @s1 {{.*}} layers ["b", "c"]

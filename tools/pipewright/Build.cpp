@@ -41,24 +41,24 @@ static cl::opt<std::string>
     config("config", cl::value_desc("FILE"), PIPEWRIGHT_OPTION,
            cl::desc("Read options from a .toml or .json file; the command line "
                     "comes first"));
-static cl::opt<int64_t> ranks("ranks", cl::value_desc("N"), cl::init(1),
-                              PIPEWRIGHT_OPTION,
+static cl::opt<int64_t> ranks("ranks", cl::value_desc("N"), PIPEWRIGHT_OPTION,
                               cl::desc("Pipeline ranks (default 1)"));
-static cl::opt<int64_t> chunks("chunks", cl::value_desc("V"), cl::init(1),
-                               PIPEWRIGHT_OPTION,
-                               cl::desc("Stages per rank (default 1)"));
+static cl::opt<int64_t> chunks("chunks", cl::value_desc("V"), PIPEWRIGHT_OPTION,
+                               cl::desc("Stages per rank (default: what the "
+                                        "schedule usually has)"));
 static cl::opt<int64_t> microbatches("microbatches", cl::value_desc("M"),
-                                     cl::init(8), PIPEWRIGHT_OPTION,
+                                     PIPEWRIGHT_OPTION,
                                      cl::desc("Micro-batches in a step "
                                               "(default 8)"));
 static cl::opt<int64_t>
     globalBatch("global-batch", cl::value_desc("G"), PIPEWRIGHT_OPTION,
                 cl::desc("Samples in a step, in place of --microbatch-size"));
 static cl::opt<std::string>
-    schedule("schedule", cl::value_desc("NAME|FILE.csv"), cl::init("1f1b"),
+    schedule("schedule", cl::value_desc("NAME|FILE"), cl::init("1f1b"),
              PIPEWRIGHT_OPTION,
-             cl::desc("Who computes what, when (default 1f1b); see 'pipewright "
-                      "schedule --help'"));
+             cl::desc("Who computes what, when (default 1f1b): a name that "
+                      "'pipewright schedule --help' lists, or a .csv or .json "
+                      "file, which also tells ranks and micro-batches"));
 static cl::opt<std::string>
     balance("balance", cl::value_desc("time|params|flops|uniform"),
             cl::init("time"), PIPEWRIGHT_OPTION,
@@ -75,9 +75,9 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     memory("memory", cl::value_desc("BYTES"), PIPEWRIGHT_OPTION,
            cl::desc("Refuse a plan in which a rank needs more, such as 24GiB"));
-static cl::opt<std::string>
-    optimizer("optimizer", cl::value_desc("sgd|adamw"), cl::init("adamw"),
-              PIPEWRIGHT_OPTION, cl::desc("Update rule (default adamw)"));
+static cl::opt<std::string> optimizer("optimizer", cl::value_desc("sgd|adamw"),
+                                      cl::init("adamw"), PIPEWRIGHT_OPTION,
+                                      cl::desc("Update rule (default adamw)"));
 static cl::opt<std::string> target("target", cl::value_desc("NAME"),
                                    cl::init("cpu"), PIPEWRIGHT_OPTION,
                                    cl::desc("What to compile for (default "
@@ -86,9 +86,9 @@ static cl::opt<std::string>
     arch("arch", cl::value_desc("NAME"), cl::init("native"), PIPEWRIGHT_OPTION,
          cl::desc("Processor of the target, such as x86-64-v3 (default: this "
                   "machine's)"));
-static cl::opt<std::string>
-    precision("precision", cl::value_desc("f32"), cl::init("f32"),
-              PIPEWRIGHT_OPTION, cl::desc("Arithmetic (default f32)"));
+static cl::opt<std::string> precision("precision", cl::value_desc("f32"),
+                                      cl::init("f32"), PIPEWRIGHT_OPTION,
+                                      cl::desc("Arithmetic (default f32)"));
 static cl::opt<std::string>
     emitIr("emit-ir", cl::value_desc("DIR"), PIPEWRIGHT_OPTION,
            cl::desc("Write the IR after each phase into DIR"));
@@ -104,7 +104,7 @@ static bool isKnown(StringRef option, StringRef value,
 }
 
 static bool isAtLeastOne(const cl::opt<int64_t> &option) {
-  if (option >= 1)
+  if (option >= 1 || !option.getNumOccurrences())
     return true;
   refuse("--" + option.ArgStr + " is " + Twine(option.getValue()) +
          ", but must be at least 1");
@@ -116,8 +116,7 @@ static bool checkOptions() {
   for (const auto &entry : TargetRegistry::get().getTargets())
     targets.push_back(entry->getName());
   return isAtLeastOne(ranks) && isAtLeastOne(chunks) &&
-         isAtLeastOne(microbatches) &&
-         (!globalBatch.getNumOccurrences() || isAtLeastOne(globalBatch)) &&
+         isAtLeastOne(microbatches) && isAtLeastOne(globalBatch) &&
          isKnown("balance", balance, {"time", "params", "flops", "uniform"}) &&
          isKnown("remat", remat, {"none", "full"}) &&
          isKnown("optimizer", optimizer, {"sgd", "adamw"}) &&

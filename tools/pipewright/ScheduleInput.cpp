@@ -6,8 +6,6 @@
 
 #include "ScheduleInput.h"
 
-#include "pipewright/Schedule/Formats.h"
-
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
@@ -23,10 +21,6 @@ Error pipewright::readFile(StringRef path,
   return Error::success();
 }
 
-bool pipewright::isScheduleFile(StringRef name) {
-  return name.ends_with(".csv") || name.ends_with(".json");
-}
-
 static Error checkSize(StringRef path, const cl::opt<int64_t> &option,
                        int64_t found) {
   if (!option.getNumOccurrences() || option == found)
@@ -37,22 +31,13 @@ static Error checkSize(StringRef path, const cl::opt<int64_t> &option,
 
 Expected<Schedule> pipewright::readSchedule(StringRef path,
                                             const ScheduleOptions &options) {
-  std::optional<Schedule> schedule;
-  Error error = readFile(path, [&](StringRef text) -> Error {
-    Expected<Schedule> parsed = path.ends_with(".csv")
-                                    ? parseScheduleCsv(text)
-                                    : parseScheduleJson(text);
-    if (!parsed)
-      return parsed.takeError();
-    schedule = std::move(*parsed);
-    return Error::success();
-  });
-  if (error)
-    return error;
+  Expected<Schedule> schedule = readScheduleFile(path);
+  if (!schedule)
+    return schedule;
   const ScheduleShape &shape = schedule->getShape();
   if (Error error = checkSize(path, options.ranks, shape.ranks))
     return error;
   if (Error error = checkSize(path, options.microbatches, shape.microbatches))
     return error;
-  return std::move(*schedule);
+  return schedule;
 }

@@ -9,15 +9,14 @@
 
 #include "ScheduleOptions.h"
 
+#include "pipewright/Schedule/ScheduleFile.h"
+
 namespace pipewright {
 
 /// Reads the file \p path with \p parse; errors name the file.
 llvm::Error
 readFile(llvm::StringRef path,
          llvm::function_ref<llvm::Error(llvm::StringRef text)> parse);
-
-/// Whether \p name is that of a file rather than of a schedule.
-bool isScheduleFile(llvm::StringRef name);
 
 /// Reads the schedule in the file \p path, which must be of the size that the
 /// options ask for.

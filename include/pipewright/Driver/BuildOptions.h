@@ -7,6 +7,8 @@
 #ifndef PIPEWRIGHT_DRIVER_BUILDOPTIONS_H
 #define PIPEWRIGHT_DRIVER_BUILDOPTIONS_H
 
+#include "pipewright/Schedule/Placement.h"
+
 #include "llvm/ADT/StringMap.h"
 
 #include <cstdint>
@@ -16,6 +18,15 @@
 
 namespace pipewright {
 
+/// What the phases before Schedule have to know of the schedule.
+struct ScheduleNeeds {
+  /// The rank of each stage, one list per direction. Empty: one direction, in
+  /// loops over the ranks.
+  Placement placement;
+  /// Whether B and W are tasks of their own.
+  bool splitsBackward = false;
+};
+
 /// The options of `pipewright build`, under the names of the command line.
 struct BuildOptions {
   /// `.onnx`, or `.mlir` as imported.
@@ -23,9 +34,10 @@ struct BuildOptions {
   std::string output;
   bool force = false;
 
-  int64_t ranks = 1;
-  int64_t chunks = 1;
-  int64_t microbatches = 8;
+  /// 0: as many as the schedule has, or by default.
+  int64_t ranks = 0;
+  int64_t chunks = 0;
+  int64_t microbatches = 0;
   /// Samples in a micro-batch; absent: as the model or `bind` says.
   std::optional<int64_t> microbatchSize;
   /// Samples in a step; absent: micro-batches times their size.
@@ -42,7 +54,10 @@ struct BuildOptions {
   std::string balance = "time";
   std::vector<std::string> splitAt;
   std::string remat = "none";
+  /// A name, or a file that holds a schedule.
   std::string schedule = "1f1b";
+  /// Filled in by resolveSchedule.
+  ScheduleNeeds needs;
   /// Limit for the arena of a rank, in bytes; 0: none.
   int64_t memory = 0;
 

@@ -25,7 +25,8 @@ mlir::OwningOpRef<mlir::ModuleOp> loadModel(const BuildOptions &options,
 /// Called with the name of each phase as it begins.
 using PhaseListener = llvm::function_ref<void(llvm::StringRef)>;
 
-/// Takes an imported module through all phases up to Program.
+/// Takes an imported module through all phases up to Program; the options are
+/// those that resolveSchedule completed.
 mlir::LogicalResult runPhases(mlir::ModuleOp module,
                               const BuildOptions &options,
                               PhaseListener listener);
@@ -42,9 +43,8 @@ struct BuildResult {
 
 /// Makes the build directory. Everything that is wrong is a diagnostic of
 /// \p context; then nothing is written.
-mlir::FailureOr<BuildResult> build(const BuildOptions &options,
-                                   mlir::MLIRContext &context,
-                                   PhaseListener listener);
+mlir::FailureOr<BuildResult>
+build(BuildOptions options, mlir::MLIRContext &context, PhaseListener listener);
 
 } // namespace pipewright
 

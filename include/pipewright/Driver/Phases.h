@@ -24,14 +24,16 @@ struct PhaseInfo {
   int number;
   /// As everywhere: folder, library, `--emit-ir` file.
   llvm::StringRef name;
-  /// Adds the passes of the phase.
+  /// Adds the passes of the phase. From Stages on the options must have been
+  /// completed by resolveSchedule.
   void (*build)(mlir::OpPassManager &pm, const BuildOptions &options);
 };
 
 /// The phases that work on the IR; Codegen and Package follow.
 llvm::ArrayRef<PhaseInfo> getPhases();
 
-/// The passes of all phases as text that pp-opt's `--pass-pipeline` takes.
+/// The passes of all phases, for completed options, as text that pp-opt's
+/// `--pass-pipeline` takes.
 std::string getPipelineText(const BuildOptions &options);
 
 } // namespace pipewright

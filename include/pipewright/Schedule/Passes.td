@@ -39,7 +39,7 @@ def AttachSchedule : Pass<"pp-attach-schedule", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"schedule", "schedule", "std::string", "\"1f1b\"",
-           "name of a schedule, or a .csv file in PyTorch's format">,
+           "name of a schedule, or a .csv or .json file that holds one">,
     Option<"microbatches", "microbatches", "int64_t", "1",
            "micro-batches per step">,
   ];

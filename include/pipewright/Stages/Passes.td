@@ -14,7 +14,9 @@ def BalanceStages : Pass<"pp-balance-stages", "::mlir::ModuleOp"> {
   let description = [{
     Requires outlined layers, priced unless `balance` is `params` or `uniform`.
     Ensures `ranks * chunks` `pp.stage`s that hold each layer once, in order.
-    Stage i is on rank i mod `ranks`, as its chunk i / `ranks`.
+    Stage i is on rank i mod `ranks`; with `placement`, there are as many stages
+    as it has numbers, and each is on the rank that it says. The stages of a
+    rank are its chunks 0, 1, and so on.
 
     The heaviest stage is as light as possible; then the sum of squares is
     smallest; then the fewest bytes cross. Layers without parameters (the loss)
@@ -35,6 +37,8 @@ def BalanceStages : Pass<"pp-balance-stages", "::mlir::ModuleOp"> {
                           "FLOPs of all roles"),
                clEnumValN(::pipewright::Balance::Uniform, "uniform",
                           "number of layers"))}]>,
+    ListOption<"placement", "placement", "int64_t",
+               "the rank of each stage (default: in loops over the ranks)">,
     ListOption<"splitAt", "split-at", "std::string",
                "layers or ONNX nodes: a stage begins at the layer that is, or "
                "holds, each">
