@@ -9,6 +9,7 @@
 #include "Proto/Onnx.pb.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
@@ -19,8 +20,11 @@ static bool isMatrix(const TensorProto &tensor) {
   return tensor.dims_size() == 2 && tensor.dims(0) > 0 && tensor.dims(1) > 0;
 }
 
+/// Names that the exporters make up: `onnx::MatMul_858` and `val_297`.
 static bool isExportersOwn(const TensorProto &tensor) {
-  return StringRef(tensor.name()).starts_with("onnx::");
+  StringRef name = tensor.name();
+  return name.starts_with("onnx::") ||
+         (name.consume_front("val_") && all_of(name, &isDigit));
 }
 
 /// Stops at the first difference, which for weights that have nothing to do

@@ -15,10 +15,9 @@ namespace pipewright::onnx {
 
 class GraphProto;
 
-/// PyTorch's TorchScript exporter folds the transpose of a weight into a new
-/// initializer with a name of its own making, such as `onnx::MatMul_858`, and
-/// keeps the weight itself if anything else uses it, as a tied embedding is
-/// used. The two are one parameter of the model. Returns the name of the weight
+/// PyTorch's exporters fold the transpose of a weight into a new initializer
+/// with a name of their own making, and keep the weight itself if anything else
+/// uses it, as a tied embedding is used. The two are one parameter of the model. Returns the name of the weight
 /// for each such copy: they have the same values in transposed places, not all
 /// of them equal. What cannot be read is no copy.
 llvm::StringMap<std::string> findTransposedCopies(OnnxFile &file,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pathlib
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -18,13 +19,24 @@ from pipewright.tensorfiles import (
 )
 
 IGNORED = -100
+EXPORTED = pathlib.Path(__file__).parent / "Exports"
+
+
+@dataclass(frozen=True)
+class ExportedModel:
+    """A model that PyTorch exported."""
+
+    name: str
+
+    def save(self, path: pathlib.Path) -> None:
+        shutil.copyfile(EXPORTED / f"{self.name}.onnx", path)
 
 
 @dataclass(frozen=True)
 class Case:
     """A model, its data and how it is trained."""
 
-    graph: Callable[[], Graph]
+    graph: Callable[[], Graph | ExportedModel]
     loss: str
     data: Callable[[], dict[str, Tensor]] = dict  # samples of each input, or
     tokens: Callable[[], list[int]] | None = None  # a token stream
@@ -38,6 +50,7 @@ class Case:
     # Nodes with which the second and later stages begin, by number of ranks;
     # else the cut that balances the stages.
     cuts: dict[int, list[str]] = field(default_factory=dict)
+    bind: str | None = None
 
     @property
     def global_batch(self) -> int:
@@ -99,6 +112,27 @@ def masked_tokens() -> dict[str, Tensor]:
     }
 
 
+def exported_samples(*, has_mask: bool) -> dict[str, Tensor]:
+    """Sequences of unequal lengths if there is a mask that can say so."""
+    lengths = [16 - sample % 9 if has_mask else 16 for sample in range(20)]
+    mask = [int(at < length) for length in lengths for at in range(16)]
+    labels = list(integers([20, 16], seed=7, limit=64).values())
+    samples = {"input_ids": integers([20, 16], seed=6, limit=64)}
+    if has_mask:
+        samples["attention_mask"] = Tensor.of(DataType.INT64, [20, 16], mask)
+    labels = [label if kept else IGNORED for label, kept in zip(labels, mask)]
+    return samples | {"labels": Tensor.of(DataType.INT64, [20, 16], labels)}
+
+
+def exported(name: str) -> Case:
+    return Case(
+        lambda: ExportedModel(name),
+        CROSS_ENTROPY,
+        lambda: exported_samples(has_mask=name.startswith("bert")),
+        bind="batch=2,sequence=16",
+    )
+
+
 # The result of layer 0 is used by layer 3, one, two or three stages later.
 SKIP_CUTS = {
     2: ["/layers.1/linear/Gemm"],
@@ -151,4 +185,14 @@ CASES = {
     "two-outputs": Case(
         small.two_outputs, CROSS_ENTROPY, classified_samples, learning_rate=1e-2
     ),
+}
+
+# By model, exporter and operator set.
+EXPORTS = {
+    name: exported(name)
+    for name in (
+        "gpt2-dynamo-23",
+        "bert-dynamo-18",
+        "bert-torchscript-14",
+    )
 }

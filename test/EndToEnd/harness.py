@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from dataclasses import dataclass
 
-from cases import Case
+from cases import EXPORTS, Case
 from pipewright import pipeline
 from pipewright.tensorfiles import read_safetensors
 
@@ -55,6 +55,7 @@ def build_case(
         loss=case.loss,
         optimizer=case.optimizer,
         split_at=",".join(cut) if cut else None,
+        bind=case.bind,
     )
     return output, manifest
 
@@ -109,4 +110,5 @@ class EndToEndTest(unittest.TestCase):
 
 
 def reference(name: str) -> dict[str, list[float]]:
-    return json.loads((REFERENCES / "training.json").read_text())["cases"][name]
+    file = "exports.json" if name in EXPORTS else "training.json"
+    return json.loads((REFERENCES / file).read_text())["cases"][name]

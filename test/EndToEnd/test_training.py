@@ -8,7 +8,7 @@ import itertools
 import sys
 import unittest
 
-from cases import CASES
+from cases import CASES, EXPORTS
 from harness import EndToEndTest, Layout, reference, train_case
 
 STEPS = 20
@@ -29,7 +29,7 @@ class Training(EndToEndTest):
         self.name = name
 
     def train(self) -> None:
-        case = CASES[self.name]
+        case = (CASES | EXPORTS)[self.name]
         single = train_case(case, Layout(), self.folder, STEPS)
         self.assertEqual(len(single.losses), STEPS)
         expected = reference(self.name)
