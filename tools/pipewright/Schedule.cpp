@@ -50,8 +50,9 @@ static std::string getMoreHelp() {
 static int explore(Schedule schedule, const ScheduleRequest &request) {
   Expected<CostModel> costs = makeCosts(schedule, request.costs);
   if (!costs)
-    return refuse("'" + options.stageCost +
-                  "': " + toString(costs.takeError()));
+    return refuse((options.layout.empty() ? "'" + options.stageCost + "'"
+                                          : std::string("layout")) +
+                  ": " + toString(costs.takeError()));
 
   CheckOptions checks;
   checks.memoryLimit = request.memoryLimit;
@@ -79,9 +80,8 @@ static int runParsed() {
   ScheduleRequest request = options.makeRequest();
   if (Error error = parseCosts(options.cost, request.costs))
     return refuse(toString(std::move(error)), wrongCommandLine);
-  if (!options.stageCost.empty())
-    if (Error error = readStageCosts(options.stageCost, request.costs))
-      return refuse(toString(std::move(error)));
+  if (Error error = readStageCosts(options, request))
+    return refuse(toString(std::move(error)));
 
   Expected<Schedule> schedule = fromFile ? readSchedule(scheduleName, options)
                                          : buildSchedule(scheduleName, request);

@@ -8,6 +8,8 @@
 
 #include "ScheduleInput.h"
 
+#include "pipewright/Schedule/LayerLayout.h"
+
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 
@@ -59,7 +61,7 @@ static bool fromJSON(const json::Value &value, StageCost &cost,
 }
 } // namespace pipewright
 
-Error pipewright::readStageCosts(StringRef path, ShareCosts &costs) {
+static Error readStageCostFile(StringRef path, ShareCosts &costs) {
   return readFile(path, [&](StringRef text) -> Error {
     Expected<std::vector<StageCost>> list =
         json::parse<std::vector<StageCost>>(text, "stage costs");
@@ -70,4 +72,60 @@ Error pipewright::readStageCosts(StringRef path, ShareCosts &costs) {
     costs.stages = std::move(*list);
     return Error::success();
   });
+}
+
+/// Reads the entries of --layer-cost: `E=0.5`, `L=2`.
+static Error parseLayerWeights(ArrayRef<std::string> entries,
+                               LayerWeights &weights) {
+  for (StringRef entry : entries) {
+    auto [key, value] = entry.split('=');
+    double *target = StringSwitch<double *>(key)
+                         .Case("E", &weights.embedding)
+                         .Case("m", &weights.mtp)
+                         .Case("L", &weights.loss)
+                         .Default(nullptr);
+    if (!target || !parseTime(value, *target))
+      return createStringError("--layer-cost does not know '" + entry +
+                               "'; expected E, m or L, '=', and a time of at "
+                               "least 0");
+  }
+  return Error::success();
+}
+
+static Error applyLayout(const ScheduleOptions &options,
+                         ScheduleRequest &request) {
+  LayerWeights weights;
+  if (Error error = parseLayerWeights(options.layerCost, weights))
+    return error;
+  Expected<LayerLayout> layout = parseLayerLayout(options.layout);
+  if (!layout)
+    return layout.takeError();
+  ScheduleShape &shape = request.shape;
+  Expected<int64_t> chunks = getChunks(*layout, shape.ranks);
+  if (!chunks)
+    return chunks.takeError();
+  if (shape.chunks != 0 && shape.chunks != *chunks)
+    return createStringError("layout: " + Twine(layout->getStages()) +
+                             " stages on " + Twine(shape.ranks) +
+                             " ranks are " + Twine(*chunks) + " chunks, not " +
+                             Twine(shape.chunks) + "; leave --chunks out");
+  shape.chunks = *chunks;
+  request.costs.stages =
+      getStageCosts(*layout, shape.ranks, request.costs.share, weights);
+  return Error::success();
+}
+
+Error pipewright::readStageCosts(const ScheduleOptions &options,
+                                 ScheduleRequest &request) {
+  if (!options.layout.empty()) {
+    if (!options.stageCost.empty())
+      return createStringError(
+          "--layout and --stage-cost both give the costs of stages; give one");
+    return applyLayout(options, request);
+  }
+  if (options.layerCost.getNumOccurrences())
+    return createStringError("--layer-cost needs the layers of --layout");
+  if (options.stageCost.empty())
+    return Error::success();
+  return readStageCostFile(options.stageCost, request.costs);
 }

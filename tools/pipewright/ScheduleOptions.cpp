@@ -29,6 +29,14 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
                 cl::desc("JSON list of {\"f\",\"b\",\"w\"}, one per stage, in "
                          "place of the f, b, w of --cost"),
                 cl::sub(command), cl::cat(category)),
+      layout("layout", cl::value_desc("LAYOUT"),
+             cl::desc("Megatron's pipeline layout, such as Et*3|(tt|)*6L: the "
+                      "layers of each stage, which share --cost out"),
+             cl::sub(command), cl::cat(category)),
+      layerCost("layer-cost", cl::CommaSeparated, cl::value_desc("E=0,m=1,L=0"),
+                cl::desc("Times of a layout's embedding, multi-token "
+                         "prediction and loss in times of a decoder layer"),
+                cl::sub(command), cl::cat(category)),
       memoryLimit("memory-limit", cl::value_desc("N"),
                   cl::desc("Refuse a schedule in which a rank holds the "
                            "activations of more than N micro-batches"),

@@ -24,6 +24,8 @@ struct ScheduleOptions {
   llvm::cl::opt<int64_t> ranks, microbatches, chunks;
   llvm::cl::list<std::string> cost;
   llvm::cl::opt<std::string> stageCost;
+  llvm::cl::opt<std::string> layout;
+  llvm::cl::list<std::string> layerCost;
   llvm::cl::opt<double> memoryLimit;
   llvm::cl::opt<bool> json;
   llvm::cl::opt<std::string> output;
