@@ -70,23 +70,48 @@ Expected<Schedule> pipewright::buildSchedule(StringRef name,
     if (count < 1)
       return createStringError("schedule '" + name + "' needs at least 1 of " +
                                what + ", not " + Twine(count));
-  if (!isTractable(shape.ranks, shape.chunks) ||
-      !isTractable(shape.ranks * shape.chunks, shape.microbatches))
-    return createStringError(
-        "schedule '" + name + "' of " + Twine(shape.ranks) + " ranks, " +
-        Twine(shape.chunks) + " chunks and " + Twine(shape.microbatches) +
-        " micro-batches is too large; their product may be " + Twine(maxWork) +
-        " at most");
+  auto addName = [&](Error error) {
+    return createStringError("schedule '" + name + "' " +
+                             toString(std::move(error)));
+  };
+  if (Error error = checkTractable(shape))
+    return addName(std::move(error));
+  if (request.group != 0 && !info->hasGroups)
+    return createStringError("schedule '" + name +
+                             "' has no groups of micro-batches, so it takes no "
+                             "group size");
   Expected<Schedule> schedule = info->build(request);
-  if (schedule)
-    schedule->setName(info->name);
+  if (!schedule)
+    return addName(schedule.takeError());
+  schedule->setName(info->name);
   return schedule;
 }
 
-Error pipewright::checkOneChunk(StringRef name, const ScheduleShape &shape) {
-  if (shape.chunks == 1)
+Error pipewright::refuseNumber(const Twine &rule, int64_t given,
+                               ArrayRef<int64_t> nearest) {
+  std::string uses;
+  for (int64_t number : nearest)
+    if (number >= 1)
+      uses += (uses.empty() ? "" : " or ") + std::to_string(number);
+  return createStringError("needs " + rule + ", not " + Twine(given) +
+                           "; use " + uses);
+}
+
+Error pipewright::checkChunks(const ScheduleShape &shape, int64_t chunks) {
+  if (shape.chunks == chunks)
     return Error::success();
-  return createStringError("schedule '" + name +
-                           "' has 1 chunk per rank, not " +
-                           Twine(shape.chunks) + "; use 1 chunk");
+  return refuseNumber(Twine(chunks) + (chunks == 1 ? " chunk" : " chunks") +
+                          " per rank",
+                      shape.chunks, chunks);
+}
+
+Error pipewright::checkTractable(const ScheduleShape &shape) {
+  if (isTractable(shape.ranks, shape.chunks) &&
+      isTractable(shape.ranks * shape.chunks, shape.microbatches))
+    return Error::success();
+  return createStringError(
+      "of " + Twine(shape.ranks) + " ranks, " + Twine(shape.chunks) +
+      " chunks and " + Twine(shape.microbatches) +
+      " micro-batches is too large; their product may be " + Twine(maxWork) +
+      " at most");
 }

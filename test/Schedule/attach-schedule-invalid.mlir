@@ -19,7 +19,7 @@ pp.task @s1.bw role BW stage @s1 () -> () {
 
 // Two stages on one rank are two chunks.
 
-// expected-error @below {{schedule 'gpipe' has 1 chunk per rank, not 2; use 1 chunk}}
+// expected-error @below {{schedule 'gpipe' needs 1 chunk per rank, not 2; use 1}}
 module {
   pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []
   pp.stage @s1 index 1 rank 0 chunk 1 first_layer 1 layers ["b"] parameters []

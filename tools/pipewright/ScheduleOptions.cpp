@@ -20,6 +20,10 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
              cl::desc("Stages per rank (default: what the schedule usually "
                       "has)"),
              cl::sub(command), cl::cat(category)),
+      groupSize("group-size", cl::value_desc("N"), cl::init(0),
+                cl::desc("Micro-batches that an interleaved schedule runs on "
+                         "one chunk at a time (default: one per rank)"),
+                cl::sub(command), cl::cat(category)),
       cost("cost", cl::CommaSeparated, cl::value_desc("f=1,b=1,w=1,comm=0,fb="),
            cl::desc("Times of a rank's whole share of one micro-batch: "
                     "forward, input gradient, weight gradient, a hop between "
@@ -47,6 +51,7 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
 
 ScheduleRequest ScheduleOptions::makeRequest() const {
   ScheduleRequest request(ranks, microbatches, chunks);
+  request.group = groupSize;
   if (memoryLimit.getNumOccurrences())
     request.memoryLimit = memoryLimit;
   return request;

@@ -21,7 +21,7 @@ struct ScheduleOptions {
   /// What is asked of generators, but for the costs.
   ScheduleRequest makeRequest() const;
 
-  llvm::cl::opt<int64_t> ranks, microbatches, chunks;
+  llvm::cl::opt<int64_t> ranks, microbatches, chunks, groupSize;
   llvm::cl::list<std::string> cost;
   llvm::cl::opt<std::string> stageCost;
   llvm::cl::opt<std::string> layout;

@@ -33,6 +33,9 @@ struct ScheduleRequest {
   /// Metrics::peakActivations. A generator that can trade time for memory keeps
   /// it; the others leave it to the checker.
   std::optional<double> memoryLimit;
+  /// Micro-batches that an interleaved schedule runs on one chunk before it
+  /// turns to the next. 0 stands for as many as there are ranks.
+  int64_t group = 0;
 };
 
 struct ScheduleInfo {
@@ -42,10 +45,13 @@ struct ScheduleInfo {
   /// Where the schedule was published.
   llvm::StringRef source;
   /// Refuses, with the rule, the numbers given and the nearest that work, a
-  /// request that the schedule cannot serve. All numbers are at least 1.
+  /// request that the schedule cannot serve: "needs 1 chunk per rank, not 2;
+  /// use 1". All numbers of the shape are at least 1.
   llvm::Expected<Schedule> (*build)(const ScheduleRequest &request);
   /// Stages per rank where nobody asks for a number of them.
   int64_t chunks = 1;
+  /// Whether ScheduleRequest::group means anything to it.
+  bool hasGroups = false;
 };
 
 class ScheduleRegistry {
@@ -66,8 +72,21 @@ private:
 llvm::Expected<Schedule> buildSchedule(llvm::StringRef name,
                                        ScheduleRequest request);
 
-/// The refusal of a generator that has one stage per rank.
-llvm::Error checkOneChunk(llvm::StringRef name, const ScheduleShape &shape);
+//===----------------------------------------------------------------------===//
+// The refusals of generators
+//===----------------------------------------------------------------------===//
+
+/// "needs RULE, not GIVEN; use A or B": \p nearest are the numbers closest to
+/// \p given that follow the rule, below it and above; those below 1 are left
+/// out.
+llvm::Error refuseNumber(const llvm::Twine &rule, int64_t given,
+                         llvm::ArrayRef<int64_t> nearest);
+
+/// Refuses a number of chunks per rank other than \p chunks.
+llvm::Error checkChunks(const ScheduleShape &shape, int64_t chunks);
+
+/// Refuses a shape that is too large to generate.
+llvm::Error checkTractable(const ScheduleShape &shape);
 
 } // namespace pipewright
 

@@ -4,30 +4,23 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pipewright/Schedule/Orders.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
-
-#include <algorithm>
 
 using namespace pipewright;
 
 /// As 1f1b, but rank p of P starts with 2 (P - p) - 1 forwards: activations
 /// arrive before they are needed, which hides the time of messages and costs
 /// nearly twice the memory.
-static llvm::Expected<Schedule> buildEagerOneFOneB(const ScheduleRequest &request) {
+static llvm::Expected<Schedule>
+buildEagerOneFOneB(const ScheduleRequest &request) {
   const ScheduleShape &shape = request.shape;
-  if (llvm::Error error = checkOneChunk("eager-1f1b", shape))
+  if (llvm::Error error = checkChunks(shape, 1))
     return error;
   Schedule schedule(shape);
-  for (int64_t rank = 0; rank < shape.ranks; ++rank) {
-    int64_t warmup = std::min(2 * (shape.ranks - rank) - 1, shape.microbatches);
-    for (int64_t mb = 0; mb < warmup; ++mb)
-      schedule.addForward(rank, /*stage=*/rank, mb);
-    for (int64_t mb = 0; mb < shape.microbatches; ++mb) {
-      schedule.addBackward(rank, /*stage=*/rank, mb);
-      if (mb + warmup < shape.microbatches)
-        schedule.addForward(rank, /*stage=*/rank, mb + warmup);
-    }
-  }
+  for (int64_t rank = 0; rank < shape.ranks; ++rank)
+    addAlternating(schedule, rank, listUnits(rank, shape.microbatches),
+                   /*warmup=*/2 * (shape.ranks - rank) - 1);
   return schedule;
 }
 

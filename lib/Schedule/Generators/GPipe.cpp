@@ -14,7 +14,7 @@ using namespace pipewright;
 /// and adds weight gradients in the order that all our schedules use.
 static llvm::Expected<Schedule> buildGPipe(const ScheduleRequest &request) {
   const ScheduleShape &shape = request.shape;
-  if (llvm::Error error = checkOneChunk("gpipe", shape))
+  if (llvm::Error error = checkChunks(shape, 1))
     return error;
   Schedule schedule(shape);
   for (int64_t rank = 0; rank < shape.ranks; ++rank) {

@@ -4,9 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pipewright/Schedule/Orders.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
-
-#include <algorithm>
 
 using namespace pipewright;
 
@@ -15,19 +14,12 @@ using namespace pipewright;
 /// of more than P - p micro-batches, however many there are.
 static llvm::Expected<Schedule> buildOneFOneB(const ScheduleRequest &request) {
   const ScheduleShape &shape = request.shape;
-  if (llvm::Error error = checkOneChunk("1f1b", shape))
+  if (llvm::Error error = checkChunks(shape, 1))
     return error;
   Schedule schedule(shape);
-  for (int64_t rank = 0; rank < shape.ranks; ++rank) {
-    int64_t warmup = std::min(shape.ranks - rank, shape.microbatches);
-    for (int64_t mb = 0; mb < warmup; ++mb)
-      schedule.addForward(rank, /*stage=*/rank, mb);
-    for (int64_t mb = 0; mb < shape.microbatches; ++mb) {
-      schedule.addBackward(rank, /*stage=*/rank, mb);
-      if (mb + warmup < shape.microbatches)
-        schedule.addForward(rank, /*stage=*/rank, mb + warmup);
-    }
-  }
+  for (int64_t rank = 0; rank < shape.ranks; ++rank)
+    addAlternating(schedule, rank, listUnits(rank, shape.microbatches),
+                   /*warmup=*/shape.ranks - rank);
   return schedule;
 }
 

@@ -4,9 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pipewright/Schedule/Orders.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
-
-#include <algorithm>
 
 using namespace pipewright;
 
@@ -16,24 +15,12 @@ using namespace pipewright;
 /// otherwise; no rank holds more than P micro-batches.
 static llvm::Expected<Schedule> buildZBH1(const ScheduleRequest &request) {
   const ScheduleShape &shape = request.shape;
-  if (llvm::Error error = checkOneChunk("zb-h1", shape))
+  if (llvm::Error error = checkChunks(shape, 1))
     return error;
   Schedule schedule(shape);
-  for (int64_t rank = 0; rank < shape.ranks; ++rank) {
-    int64_t warmup = std::min(shape.ranks - rank, shape.microbatches);
-    for (int64_t mb = 0; mb < warmup; ++mb)
-      schedule.addForward(rank, /*stage=*/rank, mb);
-    for (int64_t mb = 0; mb < shape.microbatches; ++mb) {
-      schedule.addInputGradient(rank, /*stage=*/rank, mb);
-      if (mb >= rank)
-        schedule.addWeightGradient(rank, /*stage=*/rank, mb - rank);
-      if (mb + warmup < shape.microbatches)
-        schedule.addForward(rank, /*stage=*/rank, mb + warmup);
-    }
-    for (int64_t mb = std::max<int64_t>(0, shape.microbatches - rank);
-         mb < shape.microbatches; ++mb)
-      schedule.addWeightGradient(rank, /*stage=*/rank, mb);
-  }
+  for (int64_t rank = 0; rank < shape.ranks; ++rank)
+    addAlternating(schedule, rank, listUnits(rank, shape.microbatches),
+                   /*warmup=*/shape.ranks - rank, /*weightDelay=*/rank);
   return schedule;
 }
 

@@ -4,10 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Schedule/ScheduleRegistry.h"
-#include "pipewright/Schedule/Simulator.h"
-
-#include <gtest/gtest.h>
+#include "FormulaGrid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,94 +12,72 @@
 using namespace llvm;
 using namespace pipewright;
 
-static Schedule build(StringRef name, int64_t ranks, int64_t microbatches) {
-  Expected<Schedule> schedule = buildSchedule(name, {ranks, microbatches, 1});
-  if (!schedule)
-    ADD_FAILURE() << toString(schedule.takeError());
-  return std::move(*schedule);
-}
-
-namespace {
-/// One point of the grid: p ranks, m micro-batches, F, B, W, L.
-struct Point {
-  double p, m, f, b, w, l;
-  double bw() const { return b + w; }
-  /// The makespan bubble of \p name.
-  double bubble(StringRef name) const {
-    Schedule schedule = build(name, p, m);
-    Timeline timeline =
-        simulate(schedule, makeUniformCosts(schedule, {f, b, w}, l));
-    return timeline.makespan - m * (f + bw());
-  }
-};
-} // namespace
-
 static void forEachPoint(function_ref<void(const Point &)> check) {
-  for (double p : {1, 2, 3, 4, 7, 8})
+  for (double p : {1, 2, 3, 4, 6, 8})
     for (double m : {1, 2, 3, 4, 7, 8, 13, 32})
-      for (auto [f, b, w] : {std::tuple(1., 1., 1.), std::tuple(2., 3., 1.),
-                             std::tuple(5., 1., 2.), std::tuple(1., 4., 4.)})
+      for (const StageCost &cost : getRatios())
         for (double l : {0., .25})
-          check({p, m, f, b, w, l});
+          check({p, m, cost.f, cost.b, cost.w, l});
 }
 
-TEST(Formula, GPipeBubble) {
+TEST(Formula, GPipe) {
   forEachPoint([](const Point &point) {
-    double expected =
-        (point.p - 1) * (point.f + point.bw()) + 2 * (point.p - 1) * point.l;
-    EXPECT_NEAR(point.bubble("gpipe"), expected, 1e-9)
-        << point.p << " ranks, " << point.m << " micro-batches";
+    double p = point.p, m = point.m;
+    Figures figures = simulate("gpipe", point);
+    EXPECT_NEAR(figures.bubble,
+                (p - 1) * (point.f + point.bw()) + 2 * (p - 1) * point.l, 1e-9)
+        << point;
+    EXPECT_EQ(figures.peaks, std::vector<double>(p, m)) << point;
+    EXPECT_EQ(figures.copies, 1) << point;
+    EXPECT_EQ(figures.messages, 2 * (p - 1) * m) << point;
   });
 }
 
-TEST(Formula, OneFOneBBubble) {
+TEST(Formula, OneFOneB) {
   forEachPoint([](const Point &point) {
     double p = point.p, m = point.m;
     double x = (p - 1) * std::floor((m - 1) / p) +
                std::max(0., std::fmod(m - 1, p) - 1);
-    double expected =
-        (p - 1) * (point.f + point.bw() + 2 * point.l) + 2 * point.l * x;
-    EXPECT_NEAR(point.bubble("1f1b"), expected, 1e-9)
-        << p << " ranks, " << m << " micro-batches";
+    Figures figures = simulate("1f1b", point);
+    EXPECT_NEAR(
+        figures.bubble,
+        (p - 1) * (point.f + point.bw() + 2 * point.l) + 2 * point.l * x, 1e-9)
+        << point;
+    for (int64_t rank = 0; rank < p; ++rank)
+      EXPECT_EQ(figures.peaks[rank], std::min(m, p - rank)) << point;
+    EXPECT_EQ(figures.copies, 1) << point;
+    EXPECT_EQ(figures.messages, 2 * (p - 1) * m) << point;
   });
 }
 
 /// Holds as long as a message and its answer take no longer than a micro-batch.
-TEST(Formula, EagerOneFOneBBubble) {
+TEST(Formula, EagerOneFOneB) {
   forEachPoint([](const Point &point) {
-    double expected = (point.p - 1) * (point.f + point.bw() + 2 * point.l);
-    EXPECT_NEAR(point.bubble("eager-1f1b"), expected, 1e-9)
-        << point.p << " ranks, " << point.m << " micro-batches";
+    double p = point.p, m = point.m;
+    Figures figures = simulate("eager-1f1b", point);
+    EXPECT_NEAR(figures.bubble, (p - 1) * (point.f + point.bw() + 2 * point.l),
+                1e-9)
+        << point;
+    for (int64_t rank = 0; rank < p; ++rank)
+      EXPECT_EQ(figures.peaks[rank], std::min(m, 2 * (p - rank) - 1)) << point;
+    EXPECT_EQ(figures.copies, 1) << point;
+    EXPECT_EQ(figures.messages, 2 * (p - 1) * m) << point;
   });
 }
 
-TEST(Formula, ZBH1Bubble) {
+TEST(Formula, ZBH1) {
   forEachPoint([](const Point &point) {
-    if (point.m < point.p || point.l != 0)
+    double p = point.p, m = point.m, f = point.f, b = point.b, w = point.w;
+    Figures figures = simulate("zb-h1", point);
+    EXPECT_EQ(figures.peaks, std::vector<double>(p, std::min(m, p))) << point;
+    EXPECT_EQ(figures.copies, 1) << point;
+    EXPECT_EQ(figures.messages, 2 * (p - 1) * m) << point;
+    if (m < p || point.l != 0)
       return;
-    double f = point.f, b = point.b, w = point.w;
-    double expected = (point.p - 1) * std::max({f + b - w, b, f});
-    EXPECT_NEAR(point.bubble("zb-h1"), expected, 1e-9)
-        << point.p << " ranks, " << point.m << " micro-batches";
-  });
-}
-
-TEST(Formula, PeakActivations) {
-  forEachPoint([](const Point &point) {
-    std::vector<double> gpipe =
-        getPeakActivations(build("gpipe", point.p, point.m));
-    std::vector<double> oneFOneB =
-        getPeakActivations(build("1f1b", point.p, point.m));
-    std::vector<double> eager =
-        getPeakActivations(build("eager-1f1b", point.p, point.m));
-    std::vector<double> zbh1 =
-        getPeakActivations(build("zb-h1", point.p, point.m));
-    for (int64_t rank = 0; rank < point.p; ++rank) {
-      EXPECT_EQ(gpipe[rank], point.m);
-      EXPECT_EQ(eager[rank], std::min(point.m, 2 * (point.p - rank) - 1));
-      EXPECT_EQ(zbh1[rank], std::min(point.m, point.p));
-      EXPECT_EQ(oneFOneB[rank], std::min(point.m, point.p - rank));
-    }
+    EXPECT_NEAR(figures.bubble, (p - 1) * std::max({f + b - w, b, f}), 1e-9)
+        << point;
+    EXPECT_NEAR(figures.spanBubble, (p - 1) * std::max(f + b - w, b), 1e-9)
+        << point;
   });
 }
 
@@ -110,7 +85,7 @@ TEST(Formula, PeakActivations) {
 TEST(Formula, GPipeWithUnequalStages) {
   std::vector<StageCost> stages = {{3, 1, 1}, {1, 4, 2}, {7, 2, 2}, {2, 1, 8}};
   for (int64_t m : {1, 2, 5, 9}) {
-    Schedule schedule = build("gpipe", stages.size(), m);
+    Schedule schedule = build("gpipe", {double(stages.size()), double(m)});
     CostModel costs;
     costs.stages = stages;
     double sumF = 0, maxF = 0, sumBW = 0, maxBW = 0;
@@ -125,21 +100,27 @@ TEST(Formula, GPipeWithUnequalStages) {
   }
 }
 
-/// F=B=W=1, p=8, m=32: makespan and the most micro-batches a rank holds.
-TEST(Published, EightRanksThirtyTwoMicrobatches) {
-  for (auto [name, makespan, peak] :
-       {std::tuple("gpipe", 117., 32.), std::tuple("1f1b", 117., 8.),
-        std::tuple("eager-1f1b", 117., 15.), std::tuple("zb-h1", 103., 8.)}) {
-    Schedule schedule = build(name, 8, 32);
-    Metrics metrics = measure(
-        schedule, simulate(schedule, makeUniformCosts(schedule, {1, 1, 1})));
-    EXPECT_DOUBLE_EQ(metrics.makespan, makespan) << name;
-    EXPECT_NEAR(metrics.bubbleRatio, 1 - 96 / makespan, 1e-12) << name;
-    EXPECT_EQ(metrics.idle, std::vector<double>(8, makespan - 96)) << name;
-    EXPECT_EQ(*std::max_element(metrics.peakActivations.begin(),
-                                metrics.peakActivations.end()),
-              peak)
-        << name;
+/// The same model on 8 ranks with 32 micro-batches: F=B=W=1 per rank's share,
+/// F&B=3. In units of a rank's share.
+TEST(Published, SameModelSameWork) {
+  struct Row {
+    StringRef name;
+    double v, makespan, spanBubble, peak;
+  };
+  for (const Row &row :
+       {Row{"gpipe", 1, 117, 21, 32}, Row{"1f1b", 1, 117, 21, 8},
+        Row{"eager-1f1b", 1, 117, 21, 15}, Row{"zb-h1", 1, 103, 7, 8},
+        Row{"interleaved-1f1b", 2, 106.5, 10.5, 11.5},
+        Row{"interleaved-1f1b", 4, 101.25, 5.25, 9.75},
+        Row{"looped-bfs", 2, 106.5, 10.5, 32},
+        Row{"looped-bfs", 4, 101.25, 5.25, 32}}) {
+    double part = 1 / row.v;
+    Figures figures = simulate(row.name, {8, 32, part, part, part, 0, row.v});
+    std::string name = row.name.str();
+    EXPECT_DOUBLE_EQ(figures.makespan, row.makespan) << name;
+    EXPECT_DOUBLE_EQ(figures.bubble, row.makespan - 96) << name;
+    EXPECT_DOUBLE_EQ(figures.spanBubble, row.spanBubble) << name;
+    EXPECT_DOUBLE_EQ(figures.peak() / row.v, row.peak) << name;
   }
 }
 
@@ -148,7 +129,7 @@ TEST(Published, SmallShapes) {
   for (auto [p, m, makespan] :
        {std::tuple(2, 4, 15.), std::tuple(4, 8, 33.), std::tuple(4, 16, 57.)})
     for (StringRef name : {"gpipe", "1f1b"}) {
-      Schedule schedule = build(name, p, m);
+      Schedule schedule = build(name, {double(p), double(m)});
       CostModel costs = makeUniformCosts(schedule, {1, 1, 1});
       EXPECT_DOUBLE_EQ(simulate(schedule, costs).makespan, makespan);
     }
@@ -156,14 +137,8 @@ TEST(Published, SmallShapes) {
 
 /// The share of the longest span of any rank in which it is idle.
 static double getSpanRate(StringRef name, const Point &point) {
-  Schedule schedule = build(name, point.p, point.m);
-  StageCost share = {point.f, point.b, point.w};
-  Timeline timeline =
-      simulate(schedule, makeUniformCosts(schedule, share, point.l));
-  double longest = 0;
-  for (const std::vector<Timeline::Entry> &entries : timeline.ranks)
-    longest = std::max(longest, entries.back().end - entries.front().start);
-  return 1 - point.m * (point.f + point.bw()) / longest;
+  double bubble = simulate(name, point).spanBubble;
+  return bubble / (point.work() + bubble);
 }
 
 /// The zero-bubble paper's columns 1F1B and ZB-H1, with its measured times.

@@ -1,0 +1,59 @@
+//===- Orders.h - Orders that several schedules share -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Generators are made of these. An order may go beyond the micro-batches of
+// its schedule, where its rule is simple for whole groups only: work on those
+// that do not exist is left out, which leaves a valid schedule valid.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_SCHEDULE_ORDERS_H
+#define PIPEWRIGHT_SCHEDULE_ORDERS_H
+
+#include "pipewright/Schedule/ScheduleRegistry.h"
+
+namespace pipewright {
+
+/// One stage's work on one micro-batch.
+struct Unit {
+  int64_t stage;
+  int64_t microbatch;
+};
+
+/// The units of one rank, in the order of their forwards and in that of their
+/// backwards.
+struct UnitLists {
+  std::vector<Unit> forwards;
+  std::vector<Unit> backwards;
+};
+
+/// The micro-batches of the only stage of a rank, first to last.
+UnitLists listUnits(int64_t stage, int64_t microbatches);
+
+/// The units of \p rank with several chunks: groups of \p group micro-batches,
+/// all of them on one chunk, then on the next; backwards begin at the last
+/// chunk. What is left over for the last group counts as one micro-batch per
+/// rank, or else its first could reach the next chunk before it is due and
+/// ranks would wait for each other.
+UnitLists listInterleaved(const ScheduleShape &shape, int64_t rank,
+                          int64_t group);
+
+/// The group size of \p request, or the refusal of one that leaves ranks
+/// without work between two chunks or is larger than its last group can be.
+llvm::Expected<int64_t> getGroupSize(const ScheduleRequest &request);
+
+/// Adds \p warmup forwards to \p rank (or as many as there are), then a
+/// backward and a forward in turn, then the backwards that are left. Backwards
+/// are full ones, unless there is a \p weightDelay: then they are those for
+/// the inputs alone, and the one for the weights follows after as many further
+/// backwards, or at the end.
+void addAlternating(Schedule &schedule, int64_t rank, const UnitLists &units,
+                    int64_t warmup,
+                    std::optional<int64_t> weightDelay = std::nullopt);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_SCHEDULE_ORDERS_H

@@ -1,0 +1,91 @@
+//===- Orders.cpp - Orders that several schedules share
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/Orders.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace llvm;
+using namespace pipewright;
+
+UnitLists pipewright::listUnits(int64_t stage, int64_t microbatches) {
+  UnitLists units;
+  for (int64_t mb = 0; mb < microbatches; ++mb)
+    units.forwards.push_back({stage, mb});
+  units.backwards = units.forwards;
+  return units;
+}
+
+UnitLists pipewright::listInterleaved(const ScheduleShape &shape, int64_t rank,
+                                      int64_t group) {
+  UnitLists units;
+  int64_t first = 0;
+  while (first < shape.microbatches) {
+    int64_t size = std::min(group, shape.microbatches - first);
+    size = std::max(size, std::min(group, shape.ranks));
+    for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
+      int64_t stage = chunk * shape.ranks + rank;
+      int64_t mirrored = (shape.chunks - 1 - chunk) * shape.ranks + rank;
+      for (int64_t mb = first; mb < first + size; ++mb) {
+        units.forwards.push_back({stage, mb});
+        units.backwards.push_back({mirrored, mb});
+      }
+    }
+    first += size;
+  }
+  return units;
+}
+
+Expected<int64_t> pipewright::getGroupSize(const ScheduleRequest &request) {
+  const ScheduleShape &shape = request.shape;
+  int64_t least = shape.ranks;
+  int64_t most = std::max(shape.ranks, shape.microbatches);
+  int64_t group = request.group == 0 ? least : request.group;
+  if (group < least)
+    return refuseNumber("groups of at least one micro-batch per rank, here " +
+                            Twine(least),
+                        group, least);
+  if (group > most)
+    return refuseNumber("groups of at most all micro-batches, here " +
+                            Twine(most),
+                        group, most);
+  // The last group counts in full.
+  ScheduleShape full = shape;
+  full.microbatches = most + shape.ranks;
+  if (Error error = checkTractable(full))
+    return error;
+  return group;
+}
+
+void pipewright::addAlternating(Schedule &schedule, int64_t rank,
+                                const UnitLists &units, int64_t warmup,
+                                std::optional<int64_t> weightDelay) {
+  auto add = [&](ActionKind kind, const Unit &unit) {
+    if (unit.microbatch < schedule.getMicrobatches())
+      schedule.add(rank, {kind, unit.stage, unit.microbatch});
+  };
+  ArrayRef<Unit> forwards = units.forwards, backwards = units.backwards;
+  int64_t first = std::min<int64_t>(warmup, forwards.size());
+  for (const Unit &unit : forwards.take_front(first))
+    add(ActionKind::F, unit);
+  forwards = forwards.drop_front(first);
+
+  int64_t pending = 0;
+  for (auto [index, unit] : enumerate(backwards)) {
+    add(weightDelay ? ActionKind::B : ActionKind::BW, unit);
+    if (weightDelay && static_cast<int64_t>(index) >= *weightDelay)
+      add(ActionKind::W, backwards[pending++]);
+    if (!forwards.empty()) {
+      add(ActionKind::F, forwards.front());
+      forwards = forwards.drop_front();
+    }
+  }
+  if (weightDelay)
+    for (const Unit &unit : backwards.drop_front(pending))
+      add(ActionKind::W, unit);
+}
