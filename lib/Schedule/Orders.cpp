@@ -65,9 +65,9 @@ Expected<int64_t> pipewright::getGroupSize(const ScheduleRequest &request) {
 void pipewright::addAlternating(Schedule &schedule, int64_t rank,
                                 const UnitLists &units, int64_t warmup,
                                 std::optional<int64_t> weightDelay) {
+  LaneWriter lane(schedule, rank);
   auto add = [&](ActionKind kind, const Unit &unit) {
-    if (unit.microbatch < schedule.getMicrobatches())
-      schedule.add(rank, {kind, unit.stage, unit.microbatch});
+    lane.add({{kind, unit.stage, unit.microbatch}});
   };
   ArrayRef<Unit> forwards = units.forwards, backwards = units.backwards;
   int64_t first = std::min<int64_t>(warmup, forwards.size());

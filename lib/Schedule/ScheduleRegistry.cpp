@@ -105,6 +105,16 @@ Error pipewright::checkChunks(const ScheduleShape &shape, int64_t chunks) {
                       shape.chunks, chunks);
 }
 
+Error pipewright::checkMultiple(StringRef what, int64_t count, int64_t factor) {
+  if (count % factor == 0)
+    return Error::success();
+  int64_t below = count / factor * factor;
+  std::string rule =
+      factor == 2 ? ("an even number of " + what).str()
+                  : ("a multiple of " + Twine(factor) + " " + what).str();
+  return refuseNumber(rule, count, {below, below + factor});
+}
+
 Error pipewright::checkTractable(const ScheduleShape &shape) {
   if (isTractable(shape.ranks, shape.chunks) &&
       isTractable(shape.ranks * shape.chunks, shape.microbatches))

@@ -54,6 +54,52 @@ void addAlternating(Schedule &schedule, int64_t rank, const UnitLists &units,
                     int64_t warmup,
                     std::optional<int64_t> weightDelay = std::nullopt);
 
+/// A stage of one direction as its rank sees it: each kind of work meets the
+/// micro-batches first to last, so an order need not name them.
+class StageLane {
+public:
+  explicit StageLane(int64_t stage, int64_t direction = 0)
+      : stage(stage), direction(direction) {}
+
+  Action forward() { return make(ActionKind::F, forwards); }
+  Action inputGradient() { return make(ActionKind::B, backwards); }
+  Action weightGradient() { return make(ActionKind::W, weightGradients); }
+  /// The full backward, BW.
+  Action backward() {
+    ++weightGradients;
+    return make(ActionKind::BW, backwards);
+  }
+
+  int64_t getForwards() const { return forwards; }
+  int64_t getBackwards() const { return backwards; }
+  int64_t getWeightGradients() const { return weightGradients; }
+
+private:
+  Action make(ActionKind kind, int64_t &count) {
+    return {kind, stage, count++, direction};
+  }
+
+  int64_t stage, direction;
+  int64_t forwards = 0, backwards = 0, weightGradients = 0;
+};
+
+/// Adds actions to one rank, without those on micro-batches that do not exist.
+class LaneWriter {
+public:
+  LaneWriter(Schedule &schedule, int64_t rank)
+      : schedule(schedule), rank(rank) {}
+
+  void add(std::initializer_list<Action> actions) {
+    for (const Action &action : actions)
+      if (schedule.contains(action))
+        schedule.add(rank, action);
+  }
+
+private:
+  Schedule &schedule;
+  int64_t rank;
+};
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_SCHEDULE_ORDERS_H

@@ -85,6 +85,10 @@ llvm::Error refuseNumber(const llvm::Twine &rule, int64_t given,
 /// Refuses a number of chunks per rank other than \p chunks.
 llvm::Error checkChunks(const ScheduleShape &shape, int64_t chunks);
 
+/// Refuses a number \p count of \p what, such as "ranks", that is no multiple
+/// of \p factor.
+llvm::Error checkMultiple(llvm::StringRef what, int64_t count, int64_t factor);
+
 /// Refuses a shape that is too large to generate.
 llvm::Error checkTractable(const ScheduleShape &shape);
 

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "pipewright/Schedule/Orders.h"
-#include "pipewright/Schedule/ScheduleRegistry.h"
 
 using namespace pipewright;
 

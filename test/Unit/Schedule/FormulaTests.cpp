@@ -65,22 +65,6 @@ TEST(Formula, EagerOneFOneB) {
   });
 }
 
-TEST(Formula, ZBH1) {
-  forEachPoint([](const Point &point) {
-    double p = point.p, m = point.m, f = point.f, b = point.b, w = point.w;
-    Figures figures = simulate("zb-h1", point);
-    EXPECT_EQ(figures.peaks, std::vector<double>(p, std::min(m, p))) << point;
-    EXPECT_EQ(figures.copies, 1) << point;
-    EXPECT_EQ(figures.messages, 2 * (p - 1) * m) << point;
-    if (m < p || point.l != 0)
-      return;
-    EXPECT_NEAR(figures.bubble, (p - 1) * std::max({f + b - w, b, f}), 1e-9)
-        << point;
-    EXPECT_NEAR(figures.spanBubble, (p - 1) * std::max(f + b - w, b), 1e-9)
-        << point;
-  });
-}
-
 /// GPipe with unequal stages: sum F + (m-1) max F + sum BW + (m-1) max BW.
 TEST(Formula, GPipeWithUnequalStages) {
   std::vector<StageCost> stages = {{3, 1, 1}, {1, 4, 2}, {7, 2, 2}, {2, 1, 8}};
@@ -110,6 +94,10 @@ TEST(Published, SameModelSameWork) {
   for (const Row &row :
        {Row{"gpipe", 1, 117, 21, 32}, Row{"1f1b", 1, 117, 21, 8},
         Row{"eager-1f1b", 1, 117, 21, 15}, Row{"zb-h1", 1, 103, 7, 8},
+        Row{"zb-h2", 1, 103, 0, 15}, Row{"zb-v", 2, 99.5, 0, 8},
+        Row{"interleaved-zb", 2, 99.5, 3.5, 8},
+        Row{"interleaved-zb", 4, 97.75, 1.75, 8}, Row{"dualpipe", 1, 102, 6, 9},
+        Row{"dualpipev", 2, 103, 7, 8.5}, Row{"chimera", 1, 126, 30, 8},
         Row{"interleaved-1f1b", 2, 106.5, 10.5, 11.5},
         Row{"interleaved-1f1b", 4, 101.25, 5.25, 9.75},
         Row{"looped-bfs", 2, 106.5, 10.5, 32},
@@ -133,38 +121,6 @@ TEST(Published, SmallShapes) {
       CostModel costs = makeUniformCosts(schedule, {1, 1, 1});
       EXPECT_DOUBLE_EQ(simulate(schedule, costs).makespan, makespan);
     }
-}
-
-/// The share of the longest span of any rank in which it is idle.
-static double getSpanRate(StringRef name, const Point &point) {
-  double bubble = simulate(name, point).spanBubble;
-  return bubble / (point.work() + bubble);
-}
-
-/// The zero-bubble paper's columns 1F1B and ZB-H1, with its measured times.
-TEST(Published, SpanRates) {
-  struct Row {
-    Point point;
-    double oneFOneB, zbh1;
-  };
-  for (const Row &row :
-       {Row{{8, 24, 18.522, 18.086, 9.337, .601}, .2431, .1585},
-        Row{{8, 32, 18.513, 18.086, 9.331, .626}, .1985, .1242},
-        Row{{8, 64, 18.546, 18.097, 9.321, .762}, .1240, .0674},
-        Row{{8, 24, 29.718, 29.444, 19.927, .527}, .2347, .1323},
-        Row{{8, 32, 29.802, 29.428, 19.530, .577}, .1898, .1045},
-        Row{{8, 64, 29.935, 29.621, 19.388, .535}, .1091, .0554},
-        Row{{16, 48, 11.347, 11.248, 8.132, .377}, .2552, .1397},
-        Row{{16, 64, 11.307, 11.254, 8.101, .379}, .2082, .1088},
-        Row{{16, 128, 11.325, 11.308, 8.109, .378}, .1251, .0576},
-        Row{{32, 96, 10.419, 10.207, 7.715, .408}, .2646, .1421},
-        Row{{32, 128, 10.408, 10.204, 7.703, .408}, .2168, .1106},
-        Row{{32, 256, 10.402, 10.248, 7.698, .460}, .1352, .0594}}) {
-    EXPECT_NEAR(getSpanRate("1f1b", row.point), row.oneFOneB, 6e-5)
-        << row.point.p << ' ' << row.point.m;
-    EXPECT_NEAR(getSpanRate("zb-h1", row.point), row.zbh1, 6e-5)
-        << row.point.p << ' ' << row.point.m;
-  }
 }
 
 TEST(Costs, AreSharedByTheChunksOfARank) {

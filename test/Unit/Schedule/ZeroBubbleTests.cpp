@@ -1,0 +1,127 @@
+//===- ZeroBubbleTests.cpp - Schedules that split the backward
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FormulaGrid.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+using namespace pipewright;
+
+static void forEachPoint(function_ref<void(const Point &)> check) {
+  for (double p : {1, 2, 3, 4, 6, 8, 16})
+    for (double m = 1; m <= 4 * p; m += m < 2 * p ? 1 : p / 2)
+      for (const StageCost &cost : getRatios())
+        check({p, std::floor(m), cost.f, cost.b, cost.w});
+}
+
+TEST(ZeroBubble, H1) {
+  forEachPoint([](const Point &point) {
+    double p = point.p, m = point.m, f = point.f, b = point.b, w = point.w;
+    Figures figures = simulate("zb-h1", point);
+    EXPECT_EQ(figures.peaks, std::vector<double>(p, std::min(m, p))) << point;
+    EXPECT_EQ(figures.copies, 1) << point;
+    EXPECT_EQ(figures.messages, 2 * (p - 1) * m) << point;
+    if (m < p)
+      return;
+    EXPECT_NEAR(figures.bubble, (p - 1) * std::max({f + b - w, b, f}), 1e-9)
+        << point;
+    EXPECT_NEAR(figures.spanBubble, (p - 1) * std::max(f + b - w, b), 1e-9)
+        << point;
+  });
+}
+
+TEST(ZeroBubble, H2) {
+  forEachPoint([](const Point &point) {
+    double p = point.p, m = point.m, f = point.f, b = point.b, w = point.w;
+    Figures figures = simulate("zb-h2", point);
+    EXPECT_EQ(figures.copies, 1) << point;
+    EXPECT_EQ(figures.messages, 2 * (p - 1) * m) << point;
+    if (m < 2 * p - 1)
+      return;
+    EXPECT_EQ(figures.peaks, std::vector<double>(p, 2 * p - 1)) << point;
+    EXPECT_NEAR(figures.spanBubble,
+                (p - 1) * std::max({f + b - 2 * w, b - f, 0.}), 1e-9)
+        << point;
+    if (f == b && b == w)
+      EXPECT_NEAR(figures.bubble, (p - 1) * f, 1e-9) << point;
+  });
+}
+
+TEST(ZeroBubble, Interleaved) {
+  forEachPoint([](const Point &shape) {
+    for (double v : {1, 2, 4}) {
+      Point point = shape;
+      point.v = v;
+      double p = point.p, m = point.m, f = point.f, b = point.b, w = point.w;
+      Figures figures = simulate("interleaved-zb", point);
+      EXPECT_EQ(figures.copies, 1) << point;
+      EXPECT_EQ(figures.messages, 2 * (p * v - 1) * m * (p > 1)) << point;
+      if (std::fmod(m, p) != 0)
+        continue;
+      EXPECT_EQ(figures.peaks, std::vector<double>(p, v * p)) << point;
+      EXPECT_NEAR(figures.bubble, (p - 1) * std::max({f + b - w, b, f}), 1e-9)
+          << point;
+    }
+  });
+}
+
+TEST(ZeroBubble, V) {
+  forEachPoint([](const Point &shape) {
+    Point point = shape;
+    point.v = 2;
+    double p = point.p, m = point.m, f = point.f, b = point.b, w = point.w;
+    Figures figures = simulate("zb-v", point);
+    EXPECT_EQ(figures.copies, 1) << point;
+    EXPECT_EQ(figures.messages, 4 * (p - 1) * m) << point;
+    EXPECT_LE(figures.peak(), 2 * p) << point;
+    bool isEqual = f == b && b == w;
+    if (m < 2 * p - 1) {
+      if (isEqual)
+        EXPECT_NEAR(figures.spanBubble, 2 * (2 * p - 1 - m) * f, 1e-9) << point;
+      return;
+    }
+    EXPECT_EQ(figures.peaks, std::vector<double>(p, 2 * p)) << point;
+    if (w <= f && f <= b)
+      EXPECT_NEAR(figures.spanBubble, 2 * (p - 1) * (b - w), 1e-9) << point;
+    if (isEqual)
+      EXPECT_NEAR(figures.bubble, (p - 1) * f, 1e-9) << point;
+  });
+}
+
+/// The share of the longest span of any rank in which it is idle.
+static double getSpanRate(StringRef name, const Point &point) {
+  double bubble = simulate(name, point).spanBubble;
+  return bubble / (point.work() + bubble);
+}
+
+/// The zero-bubble paper's columns 1F1B, ZB-H1 and ZB-H2, with its measured
+/// times.
+TEST(Published, SpanRates) {
+  struct Row {
+    Point point;
+    double oneFOneB, zbh1, zbh2;
+  };
+  for (const Row &row :
+       {Row{{8, 24, 18.522, 18.086, 9.337, .601}, .2431, .1585, .1083},
+        Row{{8, 32, 18.513, 18.086, 9.331, .626}, .1985, .1242, .0837},
+        Row{{8, 64, 18.546, 18.097, 9.321, .762}, .1240, .0674, .0444},
+        Row{{8, 24, 29.718, 29.444, 19.927, .527}, .2347, .1323, .0698},
+        Row{{8, 32, 29.802, 29.428, 19.530, .577}, .1898, .1045, .0559},
+        Row{{8, 64, 29.935, 29.621, 19.388, .535}, .1091, .0554, .0294},
+        Row{{16, 48, 11.347, 11.248, 8.132, .377}, .2552, .1397, .0672},
+        Row{{16, 64, 11.307, 11.254, 8.101, .379}, .2082, .1088, .0516},
+        Row{{16, 128, 11.325, 11.308, 8.109, .378}, .1251, .0576, .0266},
+        Row{{32, 96, 10.419, 10.207, 7.715, .408}, .2646, .1421, .0641},
+        Row{{32, 128, 10.408, 10.204, 7.703, .408}, .2168, .1106, .0490},
+        Row{{32, 256, 10.402, 10.248, 7.698, .460}, .1352, .0594, .0257}}) {
+    EXPECT_NEAR(getSpanRate("1f1b", row.point), row.oneFOneB, 6e-5)
+        << row.point;
+    EXPECT_NEAR(getSpanRate("zb-h1", row.point), row.zbh1, 6e-5) << row.point;
+    EXPECT_NEAR(getSpanRate("zb-h2", row.point), row.zbh2, 6e-5) << row.point;
+  }
+}
