@@ -104,6 +104,8 @@ static void addProgramPasses(OpPassManager &pm, const BuildOptions &options) {
   // Tasks' scratch memory is part of the arena.
   pm.addPass(createAnnotateWorkspaces({options.target, options.processor}));
   pm.addPass(createPlanArena({options.memory}));
+  // Last, because micro-batches that share memory may overwrite each other.
+  pm.addPass(createCheckEquivalence());
 }
 
 llvm::ArrayRef<PhaseInfo> pipewright::getPhases() {

@@ -23,7 +23,7 @@ using namespace pipewright;
 
 StringRef pipewright::getName(Rule rule) {
   static constexpr StringLiteral names[] = {"S1", "S2", "S3", "S4",
-                                            "S5", "S6", "S7"};
+                                            "S5", "S6", "S7", "S8"};
   return names[static_cast<size_t>(rule)];
 }
 

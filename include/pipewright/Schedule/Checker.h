@@ -19,6 +19,8 @@
 //   S6  no rank holds more activations than the limit
 //   S7  the weight gradients of a stage are added in the order of micro-batches
 //       and are complete before its update, which is the rank's last action
+//   S8  every output, loss and gradient of the programs is the model's; this
+//       needs a model, so `--pp-check-equivalence` decides it
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +32,7 @@
 
 namespace pipewright {
 
-enum class Rule : uint8_t { S1, S2, S3, S4, S5, S6, S7 };
+enum class Rule : uint8_t { S1, S2, S3, S4, S5, S6, S7, S8 };
 llvm::StringRef getName(Rule rule);
 
 struct Violation {

@@ -86,4 +86,20 @@ def CheckGradients : Pass<"pp-check-gradients", "::mlir::ModuleOp"> {
   }];
 }
 
+def CheckEquivalence : Pass<"pp-check-equivalence", "::mlir::ModuleOp"> {
+  let summary = "prove that the programs compute what the model computes";
+  let description = [{
+    Requires a `pp.model` of layers, and programs whose messages meet
+    (`--pp-check-comm`). Ensures that every output, loss and gradient of the
+    union of all ranks' programs is that of the model (S8).
+
+    Both sides run on numbers instead of tensors. The model's side walks layers
+    and their derivatives, one micro-batch after the other, and knows no stages.
+    The programs' side runs tasks, messages and, where memory has been planned,
+    the slots that micro-batches share. Equal numbers come from equal ops on
+    equal inputs, sums in the same order included, so they are equal bits. The
+    first value that the model does not have is shown.
+  }];
+}
+
 #endif // PIPEWRIGHT_SCHEDULE_PASSES

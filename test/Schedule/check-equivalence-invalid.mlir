@@ -1,0 +1,180 @@
+// Programs whose messages meet and whose tasks all run, but which compute
+// something else. Each case changes one thing of a correct module.
+
+// RUN: pp-opt %s --pp-check-schedule --pp-check-comm --pp-check-gradients --pp-check-equivalence -o /dev/null
+
+// The last micro-batch does not reach a weight gradient.
+
+// RUN: sed '/pp.run @s1.w\[1\]/d' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=MISSING
+// MISSING: error: S8: the gradient of 'w' from layer 2 has only its first 1 micro-batches when it is last written here, by task 's1.w' of micro-batch 0
+
+// W takes the gradient of another layer: both are tensors of one type.
+
+// RUN: sed '/role W stage @s1/s/<saved "s1"\[1\]>/<saved "s1"[2]>/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=BINDING
+// BINDING: error: S8: the gradient of 'w' from layer 2, last written here by task 's1.w' of micro-batch 1, is not what the model computes
+// BINDING: note: the first value that the model does not have is made here, by task 's1.w' of micro-batch 0
+// BINDING: note: in this op, to which the model never gives these operands; compare the task's bindings and the order of its micro-batches
+
+// A layer computes with the parameter of another one; eval is wrong too.
+
+// RUN: sed '/role F stage @s1/s/<parameter "v">/<parameter "w">/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=PARAMETER
+// PARAMETER-COUNT-2: error: S8: output 'c' of micro-batch 0, last written here by task 's1.f' of micro-batch 0, is not what the model computes
+
+// Micro-batches are added in another order.
+
+// RUN: sed 's/@s1.w\[0\]/@s1.w[x]/; s/@s1.w\[1\]/@s1.w[0]/; s/@s1.w\[x\]/@s1.w[1]/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: error: S8: the gradient of 'w' from layer 2, last written here by task 's1.w' of micro-batch 0, is not what the model computes
+// ORDER: note: the first value that the model does not have is made here, by task 's1.w' of micro-batch 1
+
+// Two contributions to a gradient are added the other way around. That is the
+// same sum in exact arithmetic and, for two numbers, in floating point, but with
+// a third one it would not be.
+
+// RUN: sed '/nn.add %2#1, %3/s/%2#1, %3/%3, %2#1/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SUM
+// SUM: error: S8: the gradient of 'w' from layer 0, last written here by task 's0.w' of micro-batch 1, is not what the model computes
+// SUM: note: the first value that the model does not have is made here, by task 's1.b' of micro-batch 0
+
+// Two micro-batches share memory while both are in use: the second forward
+// overwrites what the first backward needs.
+
+// RUN: sed '/memory of rank 1/r %S/Inputs/shared-slot.mlir' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SLOT
+// SLOT: error: S8: the gradient of 'w' from layer 2, last written here by task 's1.w' of micro-batch 1, is not what the model computes
+// SLOT: note: the first value that the model does not have is made here, by task 's1.w' of micro-batch 0
+
+// RUN: sed '/pp.recv @grad.1.0\[1\]/d' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=UNWRITTEN
+// UNWRITTEN: error: S8: reads #pp.binding<channel "grad.1.0"> of micro-batch 1, which nothing has written
+
+// RUN: sed '/pp.send @act.0.0\[1\]/d' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SILENT
+// SILENT: error: S8: waits for a message that never comes; '--pp-check-comm' tells why
+
+// RUN: sed 's/@s1.w\[1\]/@s1.w[7]/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=RANGE
+// RANGE: error: S8: there is no micro-batch 7; there are 2
+
+// RUN: sed '/^pp.model/,/^}/d' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=MODEL
+// MODEL: error: the module has no model to compare with
+
+pp.parameter @w trainable : tensor<4xf32> = dense<0.000000e+00> : tensor<4xf32>
+pp.parameter @v trainable : tensor<4xf32> = dense<0.000000e+00> : tensor<4xf32>
+pp.model @skip(%arg0: tensor<4xf32> = #pp.input_spec<"x", axis = 0>) {
+  %0 = pp.layer "a" @scale(%arg0) parameters [@w] : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = pp.layer "b" @scale(%0) parameters [@v] : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = pp.layer "c" @join(%1, %0) parameters [@w] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3:2 = pp.layer "loss" @loss(%2) parameters [] : (tensor<4xf32>) -> (tensor<f32>, tensor<f32>)
+  pp.return outputs ["c"] %2 : tensor<4xf32> loss %3#0, %3#1 : tensor<f32>, tensor<f32>
+}
+nn.function @scale(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.mul %arg0, %arg1 : tensor<4xf32>
+  nn.return %0 : tensor<4xf32>
+}
+nn.function @scale.b(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.mul %arg1, %arg0 : tensor<4xf32>
+  nn.return %0 : tensor<4xf32>
+}
+nn.function @scale.w(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>, %arg2: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.mul %arg1, %arg0 : tensor<4xf32>
+  %1 = nn.accumulate %arg2, %0 : tensor<4xf32>
+  nn.return %1 : tensor<4xf32>
+}
+nn.derivative @scale forward @scale backward @scale.b operands [#nn.operand<argument 1>, #nn.operand<cotangent 0>] gradients [0] weight @scale.w operands [#nn.operand<argument 0>, #nn.operand<cotangent 0>, #nn.operand<accumulator 1>] gradients [1]
+nn.function @join(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>, %arg2: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.add %arg0, %arg1 : tensor<4xf32>
+  %1 = nn.mul %0, %arg2 : tensor<4xf32>
+  nn.return %1 : tensor<4xf32>
+}
+nn.function @join.f(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>, %arg2: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = nn.add %arg0, %arg1 : tensor<4xf32>
+  %1 = nn.mul %0, %arg2 : tensor<4xf32>
+  nn.return %1, %0 : tensor<4xf32>, tensor<4xf32>
+}
+nn.function @join.b(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %0 = nn.mul %arg1, %arg0 : tensor<4xf32>
+  nn.return %0, %0, %arg1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+nn.derivative @join forward @join.f backward @join.b operands [#nn.operand<argument 2>, #nn.operand<cotangent 0>] gradients [0, 1] weight @scale.w operands [#nn.operand<saved 0>, #nn.operand<pending 0>, #nn.operand<accumulator 2>] gradients [2]
+nn.function @loss(%arg0: tensor<4xf32>) -> (tensor<f32>, tensor<f32>) {
+  %0 = nn.reduce sum %arg0 axes [0] : tensor<4xf32> -> tensor<f32>
+  %1 = nn.constant dense<1.000000e+00> : tensor<f32>
+  nn.return %0, %1 : tensor<f32>, tensor<f32>
+}
+nn.function @loss.b(%arg0: tensor<f32>) -> tensor<4xf32> {
+  %0 = nn.broadcast %arg0 : tensor<f32> -> tensor<4xf32>
+  nn.return %0 : tensor<4xf32>
+}
+nn.derivative @loss forward @loss backward @loss.b operands [#nn.operand<cotangent 0>] gradients [0] operands [] gradients []
+pp.update_rule sgd
+pp.update @w from layers [0, 2]
+pp.update @v from layers [1]
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters [@w]
+pp.stage @s1 index 1 rank 1 chunk 0 first_layer 1 layers ["b", "c", "loss"] parameters [@v, @w]
+pp.channel @act.0.0 activation from @s0 to @s1 : tensor<4xf32>
+pp.channel @grad.1.0 gradient from @s1 to @s0 : tensor<4xf32>
+pp.task @s0.f role F stage @s0 (%arg0: tensor<4xf32> = <input "x">, %arg1: tensor<4xf32> = <parameter "w">) -> (tensor<4xf32> = <channel "act.0.0">) {
+  %0 = nn.call @scale(%arg0, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  pp.yield %0 : tensor<4xf32>
+}
+pp.task @s0.b role B stage @s0 (%arg0: tensor<4xf32> = <channel "grad.1.0">) -> () {
+  pp.yield
+}
+pp.task @s0.w role W stage @s0 (%arg0: tensor<4xf32> = <input "x">, %arg1: tensor<4xf32> = <channel "grad.1.0">, %arg2: tensor<4xf32> = <gradient "w">) -> (tensor<4xf32> = <gradient "w">) {
+  %0 = nn.call @scale.w(%arg0, %arg1, %arg2) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  pp.yield %0 : tensor<4xf32>
+}
+pp.task @s1.f role F stage @s1 (%arg0: tensor<4xf32> = <channel "act.0.0">, %arg1: tensor<4xf32> = <parameter "v">, %arg2: tensor<4xf32> = <parameter "w">) -> (tensor<4xf32> = <output "c">, tensor<f32> = <loss_sum "">, tensor<f32> = <loss_weight "">, tensor<4xf32> = <saved "s1">) {
+  %0 = nn.call @scale(%arg0, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1:2 = nn.call @join.f(%0, %arg0, %arg2) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %2:2 = nn.call @loss(%1#0) : (tensor<4xf32>) -> (tensor<f32>, tensor<f32>)
+  pp.yield %1#0, %2#0, %2#1, %1#1 : tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<4xf32>
+}
+pp.task @s1.b role B stage @s1 (%arg0: tensor<4xf32> = <parameter "w">, %arg1: tensor<4xf32> = <parameter "v">) -> (tensor<4xf32> = <saved "s1"[1]>, tensor<4xf32> = <saved "s1"[2]>, tensor<4xf32> = <channel "grad.1.0">) {
+  %0 = nn.constant dense<1.000000e+00> : tensor<f32>
+  %1 = nn.call @loss.b(%0) : (tensor<f32>) -> tensor<4xf32>
+  %2:3 = nn.call @join.b(%arg0, %1) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  %3 = nn.call @scale.b(%arg1, %2#0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %4 = nn.add %2#1, %3 : tensor<4xf32>
+  pp.yield %2#2, %2#0, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+pp.task @s1.w role W stage @s1 (%arg0: tensor<4xf32> = <saved "s1">, %arg1: tensor<4xf32> = <saved "s1"[1]>, %arg2: tensor<4xf32> = <gradient "w"[2]>, %arg3: tensor<4xf32> = <channel "act.0.0">, %arg4: tensor<4xf32> = <saved "s1"[2]>, %arg5: tensor<4xf32> = <gradient "v"[1]>) -> (tensor<4xf32> = <gradient "w"[2]>, tensor<4xf32> = <gradient "v"[1]>) {
+  %0 = nn.call @scale.w(%arg0, %arg1, %arg2) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = nn.call @scale.w(%arg3, %arg4, %arg5) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  pp.yield %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+pp.schedule "zb-h1" ranks 2 microbatches 2 chunks 1
+pp.program step rank 0 {
+  pp.run @s0.f[0]
+  pp.send @act.0.0[0]
+  pp.run @s0.f[1]
+  pp.send @act.0.0[1]
+  pp.recv @grad.1.0[0]
+  pp.run @s0.b[0]
+  pp.run @s0.w[0]
+  pp.recv @grad.1.0[1]
+  pp.run @s0.b[1]
+  pp.run @s0.w[1]
+  pp.step
+}
+pp.program step rank 1 {
+  pp.recv @act.0.0[0]
+  pp.run @s1.f[0]
+  pp.run @s1.b[0]
+  pp.recv @act.0.0[1]
+  pp.send @grad.1.0[0]
+  pp.run @s1.f[1]
+  pp.run @s1.b[1]
+  pp.send @grad.1.0[1]
+  pp.run @s1.w[0]
+  pp.run @s1.w[1]
+  pp.step
+}
+// memory of rank 1
+pp.program eval rank 0 {
+  pp.run @s0.f[0]
+  pp.send @act.0.0[0]
+  pp.run @s0.f[1]
+  pp.send @act.0.0[1]
+}
+pp.program eval rank 1 {
+  pp.recv @act.0.0[0]
+  pp.run @s1.f[0]
+  pp.recv @act.0.0[1]
+  pp.run @s1.f[1]
+}
