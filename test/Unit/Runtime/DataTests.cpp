@@ -202,11 +202,18 @@ TEST_F(DataTest, WrongShape) {
             "micro-batch, with samples along axis 0");
 }
 
-TEST_F(DataTest, TooFewSamples) {
+TEST_F(DataTest, OneSampleIsEnough) {
   inputs = {makeInput("x", PPRT_F32, {2})};
-  write<float>("x.npy", PPRT_F32, {3}, {0, 1, 2});
-  EXPECT_EQ(open({"x.npy"}), "'x.npy' has 3 samples, fewer than a step needs: "
-                             "2 micro-batches of 2");
+  write<float>("x.npy", PPRT_F32, {1}, {7});
+  ASSERT_EQ(open({"x.npy"}), "");
+  EXPECT_EQ(fill<float>(0, 0, 0), (Floats{7, 7}));
+  EXPECT_EQ(fill<float>(0, 3, 1), (Floats{7, 7}));
+}
+
+TEST_F(DataTest, NoSample) {
+  inputs = {makeInput("x", PPRT_F32, {2})};
+  write<float>("x.npy", PPRT_F32, {0}, {});
+  EXPECT_EQ(open({"x.npy"}), "'x.npy' is too short for even one sample");
 }
 
 TEST_F(DataTest, UnequalSampleCounts) {
