@@ -6,6 +6,8 @@
 
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
+#include "pipewright/Schedule/Recomputation.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -84,7 +86,7 @@ Expected<Schedule> pipewright::buildSchedule(StringRef name,
   if (!schedule)
     return addName(schedule.takeError());
   schedule->setName(info->name);
-  return schedule;
+  return request.recompute ? addRecomputation(*schedule) : std::move(*schedule);
 }
 
 Error pipewright::refuseNumber(const Twine &rule, int64_t given,

@@ -24,6 +24,10 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
                 cl::desc("Micro-batches that an interleaved schedule runs on "
                          "one chunk at a time (default: one per rank)"),
                 cl::sub(command), cl::cat(category)),
+      recompute("recompute",
+                cl::desc("Recompute activations before each backward (R), "
+                         "which takes the time of a forward"),
+                cl::sub(command), cl::cat(category)),
       cost("cost", cl::CommaSeparated, cl::value_desc("f=1,b=1,w=1,comm=0,fb="),
            cl::desc("Times of a rank's whole share of one micro-batch: "
                     "forward, input gradient, weight gradient, a hop between "
@@ -52,6 +56,7 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
 ScheduleRequest ScheduleOptions::makeRequest() const {
   ScheduleRequest request(ranks, microbatches, chunks);
   request.group = groupSize;
+  request.recompute = recompute;
   if (memoryLimit.getNumOccurrences())
     request.memoryLimit = memoryLimit;
   return request;

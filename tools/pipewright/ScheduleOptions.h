@@ -22,6 +22,7 @@ struct ScheduleOptions {
   ScheduleRequest makeRequest() const;
 
   llvm::cl::opt<int64_t> ranks, microbatches, chunks, groupSize;
+  llvm::cl::opt<bool> recompute;
   llvm::cl::list<std::string> cost;
   llvm::cl::opt<std::string> stageCost;
   llvm::cl::opt<std::string> layout;

@@ -36,6 +36,9 @@ struct ScheduleRequest {
   /// Micro-batches that an interleaved schedule runs on one chunk before it
   /// turns to the next. 0 stands for as many as there are ranks.
   int64_t group = 0;
+  /// Whether stages recompute what they did not keep, as an action R of their
+  /// own. Generators need not care: it is added to what they make.
+  bool recompute = false;
 };
 
 struct ScheduleInfo {

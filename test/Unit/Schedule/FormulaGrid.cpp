@@ -25,7 +25,9 @@ Schedule pipewright::build(StringRef name, const Point &point) {
   ScheduleShape shape = {static_cast<int64_t>(point.p),
                          static_cast<int64_t>(point.m),
                          static_cast<int64_t>(point.v)};
-  Expected<Schedule> schedule = buildSchedule(name, {shape});
+  ScheduleRequest request(shape);
+  request.recompute = point.recompute;
+  Expected<Schedule> schedule = buildSchedule(name, request);
   if (!schedule)
     ADD_FAILURE() << toString(schedule.takeError());
   return std::move(*schedule);

@@ -22,6 +22,7 @@ struct Point {
   double f = 1, b = 1, w = 1, l = 0;
   double v = 1;
   std::optional<double> pair = std::nullopt;
+  bool recompute = false;
 
   double bw() const { return b + w; }
   /// The work of a rank on all micro-batches.

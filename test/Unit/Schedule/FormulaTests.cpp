@@ -33,6 +33,21 @@ TEST(Formula, GPipe) {
   });
 }
 
+/// R of a micro-batch hides where its gradient is awaited.
+TEST(Formula, GPipeWithRecomputation) {
+  forEachPoint([](Point point) {
+    if (point.l != 0)
+      return;
+    point.recompute = true;
+    double p = point.p, m = point.m, r = point.f;
+    EXPECT_NEAR(simulate("gpipe", point).makespan,
+                (m + p - 1) * point.f + m * (r + point.bw()) +
+                    (p - 1) * point.bw(),
+                1e-9)
+        << point;
+  });
+}
+
 TEST(Formula, OneFOneB) {
   forEachPoint([](const Point &point) {
     double p = point.p, m = point.m;

@@ -7,6 +7,7 @@
 #include "pipewright/Schedule/Checker.h"
 #include "pipewright/Schedule/Communication.h"
 #include "pipewright/Schedule/Formats.h"
+#include "pipewright/Schedule/Recomputation.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
 #include <gtest/gtest.h>
@@ -23,9 +24,15 @@ class EverySchedule : public testing::TestWithParam<ScheduleInfo> {
 protected:
   /// Calls \p check with each schedule of the grid that the generator accepts.
   void forEachShape(function_ref<void(const Schedule &)> check) {
+    forEachShape(/*maxMicrobatches=*/20, check);
+  }
+
+  void forEachShape(int64_t maxMicrobatches,
+                    function_ref<void(const Schedule &)> check) {
     int accepted = 0;
     for (int64_t ranks = 1; ranks <= 8; ++ranks)
-      for (int64_t microbatches = 1; microbatches <= 20; ++microbatches)
+      for (int64_t microbatches = 1; microbatches <= maxMicrobatches;
+           ++microbatches)
         for (int64_t chunks = 1; chunks <= 3; ++chunks) {
           Expected<Schedule> schedule =
               buildSchedule(GetParam().name, {ranks, microbatches, chunks});
@@ -68,7 +75,7 @@ TEST_P(EverySchedule, CannotDeadlockWithItsMessages) {
 }
 
 TEST_P(EverySchedule, SurvivesItsFormats) {
-  forEachShape([](const Schedule &schedule) {
+  forEachShape(/*maxMicrobatches=*/8, [](const Schedule &schedule) {
     CostModel costs = makeUniformCosts(schedule, {1, 1, 1});
     Schedule complete = addCommunication(schedule, costs);
     std::string text;
@@ -89,6 +96,22 @@ TEST_P(EverySchedule, SurvivesItsFormats) {
     ASSERT_TRUE(bool(fromCsv)) << toString(fromCsv.takeError());
     for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
       EXPECT_EQ(fromCsv->getActions(rank), schedule.getActions(rank));
+  });
+}
+
+TEST_P(EverySchedule, RecomputesBeforeEachBackward) {
+  forEachShape([](const Schedule &schedule) {
+    Schedule recomputing = addRecomputation(schedule);
+    EXPECT_EQ(toString(checkSchedule(recomputing)), "");
+    EXPECT_EQ(getPeakActivations(recomputing), getPeakActivations(schedule));
+    int64_t forwards = 0, recomputations = 0;
+    for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+      for (const Action &action : recomputing.getActions(rank))
+        forEachPart(action, [&](const Action &part) {
+          forwards += part.kind == ActionKind::F;
+          recomputations += part.kind == ActionKind::R;
+        });
+    EXPECT_EQ(recomputations, forwards);
   });
 }
 
