@@ -54,15 +54,23 @@ static void writeList(json::OStream &json, const RangeT &values) {
   });
 }
 
+static void writeList(StringRef key, const std::vector<double> &values,
+                      json::OStream &json) {
+  json.attributeBegin(key);
+  writeList(json, values);
+  json.attributeEnd();
+}
+
 static void writeMetrics(const Metrics &metrics, json::OStream &json) {
   json.attribute("makespan", metrics.makespan);
   json.attribute("bubble_ratio", metrics.bubbleRatio);
-  json.attributeBegin("idle");
-  writeList(json, metrics.idle);
-  json.attributeEnd();
-  json.attributeBegin("peak_activations");
-  writeList(json, metrics.peakActivations);
-  json.attributeEnd();
+  writeList("idle", metrics.idle, json);
+  json.attribute("span", metrics.span);
+  json.attribute("span_bubble", metrics.spanBubble);
+  writeList("peak_activations", metrics.peakActivations, json);
+  if (!metrics.peakBytes.empty())
+    writeList("peak_bytes", metrics.peakBytes, json);
+  json.attribute("messages", metrics.messages);
   json.attribute("parameter_copies", metrics.parameterCopies);
 }
 
@@ -83,7 +91,7 @@ static void writeLanes(const Schedule &schedule, json::OStream &json) {
   });
 }
 
-void pipewright::writeJson(const Schedule &schedule, const Timeline &timeline,
+void pipewright::writeJson(const Schedule &schedule, const Metrics &metrics,
                            raw_ostream &os) {
   json::OStream json(os, /*IndentSize=*/1);
   json.object([&] {
@@ -93,8 +101,7 @@ void pipewright::writeJson(const Schedule &schedule, const Timeline &timeline,
     json.attribute("microbatches", schedule.getShape().microbatches);
     json.attribute("chunks", schedule.getShape().chunks);
     writeLanes(schedule, json);
-    json.attributeObject(
-        "metrics", [&] { writeMetrics(measure(schedule, timeline), json); });
+    json.attributeObject("metrics", [&] { writeMetrics(metrics, json); });
   });
   os << '\n';
 }

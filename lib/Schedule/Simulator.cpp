@@ -82,20 +82,40 @@ Timeline pipewright::simulate(const Schedule &schedule,
 }
 
 std::vector<double> pipewright::getPeakActivations(const Schedule &schedule) {
+  // Whole numbers stay exact, whatever the number of chunks.
+  std::vector<double> ones(schedule.getStages(), 1);
+  std::vector<double> peaks = getPeaks(schedule, ones);
+  for (double &peak : peaks)
+    peak /= schedule.getShape().chunks;
+  return peaks;
+}
+
+std::vector<double> pipewright::getPeaks(const Schedule &schedule,
+                                         ArrayRef<double> sizes) {
   std::vector<double> peaks;
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
-    int64_t held = 0, peak = 0;
+    double held = 0, peak = 0;
     for (const Action &action : schedule.getActions(rank))
       if (action.isCompute())
         forEachPart(action, [&](const Action &part) {
           if (part.kind == ActionKind::F)
-            peak = std::max(peak, ++held);
+            peak = std::max(peak, held += sizes[part.stage]);
           if (part.isWeightGradient() || schedule.isForwardOnly())
-            --held;
+            held -= sizes[part.stage];
         });
-    peaks.push_back(static_cast<double>(peak) / schedule.getShape().chunks);
+    peaks.push_back(peak);
   }
   return peaks;
+}
+
+int64_t pipewright::countMessages(const Schedule &schedule) {
+  int64_t crossings = 0;
+  for (const std::vector<int64_t> &ranks : schedule.getPlacement())
+    for (size_t stage = 1; stage < ranks.size(); ++stage)
+      crossings += ranks[stage - 1] != ranks[stage];
+  // An activation, and its gradient back.
+  int64_t ways = schedule.isForwardOnly() ? 1 : 2;
+  return ways * crossings * schedule.getMicrobatches();
 }
 
 Metrics pipewright::measure(const Schedule &schedule,
@@ -104,6 +124,7 @@ Metrics pipewright::measure(const Schedule &schedule,
   metrics.makespan = timeline.makespan;
   metrics.parameterCopies = schedule.getDirections();
   metrics.peakActivations = getPeakActivations(schedule);
+  metrics.messages = countMessages(schedule);
   double allBusy = 0;
   for (const std::vector<Timeline::Entry> &entries : timeline.ranks) {
     double busy = 0;
@@ -111,6 +132,11 @@ Metrics pipewright::measure(const Schedule &schedule,
       busy += entry.end - entry.start;
     allBusy += busy;
     metrics.idle.push_back(std::max(0.0, timeline.makespan - busy));
+    if (entries.empty())
+      continue;
+    double span = entries.back().end - entries.front().start;
+    metrics.span = std::max(metrics.span, span);
+    metrics.spanBubble = std::max(metrics.spanBubble, span - busy);
   }
   double available = timeline.makespan * schedule.getRanks();
   metrics.bubbleRatio = available > 0 ? 1 - allBusy / available : 0;

@@ -73,8 +73,7 @@ static void writeTimeline(const Schedule &schedule, const Timeline &timeline,
 }
 
 void pipewright::writeTable(const Schedule &schedule, const Timeline &timeline,
-                            raw_ostream &os) {
-  Metrics metrics = measure(schedule, timeline);
+                            const Metrics &metrics, raw_ostream &os) {
   os << schedule.getName() << ": " << schedule.getRanks() << " ranks, "
      << schedule.getStages() << " stages, " << schedule.getShape().microbatches
      << " micro-batches\n\n";
@@ -93,5 +92,8 @@ void pipewright::writeTable(const Schedule &schedule, const Timeline &timeline,
   }
   os << format("\nmakespan          %.6g\n", metrics.makespan)
      << format("bubble            %.2f %%\n", 100 * metrics.bubbleRatio)
-     << "parameter copies  " << metrics.parameterCopies << '\n';
+     << "parameter copies  " << metrics.parameterCopies << '\n'
+     << format("bubble in span    %.2f %%\n",
+               100 * metrics.getSpanBubbleRatio())
+     << "messages          " << metrics.messages << '\n';
 }

@@ -16,11 +16,23 @@ namespace pipewright {
 
 /// A terminal timeline, if it fits, and the metrics of each rank.
 void writeTable(const Schedule &schedule, const Timeline &timeline,
-                llvm::raw_ostream &os);
+                const Metrics &metrics, llvm::raw_ostream &os);
+
+/// The same with the metrics that follow from the timeline.
+inline void writeTable(const Schedule &schedule, const Timeline &timeline,
+                       llvm::raw_ostream &os) {
+  writeTable(schedule, timeline, measure(schedule, timeline), os);
+}
 
 /// The stable JSON of `pipewright schedule`.
-void writeJson(const Schedule &schedule, const Timeline &timeline,
+void writeJson(const Schedule &schedule, const Metrics &metrics,
                llvm::raw_ostream &os);
+
+/// The same with the metrics that follow from \p timeline.
+inline void writeJson(const Schedule &schedule, const Timeline &timeline,
+                      llvm::raw_ostream &os) {
+  writeJson(schedule, measure(schedule, timeline), os);
+}
 
 /// Reads what writeJson writes; `metrics` may be absent.
 llvm::Expected<Schedule> parseScheduleJson(llvm::StringRef text);

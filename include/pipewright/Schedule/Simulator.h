@@ -73,10 +73,23 @@ struct Metrics {
   double bubbleRatio = 0;
   /// Per rank, makespan - busy time.
   std::vector<double> idle;
+  /// The longest time from the start of a rank's first action to the end of its
+  /// last.
+  double span = 0;
+  /// The most that a rank idles in its own span. The zero-bubble papers mean
+  /// spanBubble / span by bubble rate; the bubble ratio of others also counts
+  /// what a rank waits before its first action and after its last.
+  double spanBubble = 0;
   /// Per rank, the most micro-batches whose activations it holds at once, from
   /// F to BW or W; a stage counts 1 / chunks.
   std::vector<double> peakActivations;
+  /// The same in bytes, if it is known how many each stage holds.
+  std::vector<double> peakBytes;
+  /// Values that cross from one rank to another in one step.
+  int64_t messages = 0;
   int64_t parameterCopies = 1;
+
+  double getSpanBubbleRatio() const { return span > 0 ? spanBubble / span : 0; }
 };
 
 /// Runs the computing actions of \p schedule, each as early as its rank's order
@@ -88,6 +101,14 @@ Metrics measure(const Schedule &schedule, const Timeline &timeline);
 
 /// Per rank, as in Metrics: this part depends on the order of actions only.
 std::vector<double> getPeakActivations(const Schedule &schedule);
+
+/// Per rank, the most that it holds at once if stage s holds \p sizes[s] for
+/// each micro-batch, from F to BW or W.
+std::vector<double> getPeaks(const Schedule &schedule,
+                             llvm::ArrayRef<double> sizes);
+
+/// Values that cross from one rank to another in one step.
+int64_t countMessages(const Schedule &schedule);
 
 } // namespace pipewright
 
