@@ -96,12 +96,13 @@ private:
     if (failed(programs))
       return failure();
     TaskGraph tasks = buildTaskGraph(*programs, graph, graph.getCosts());
-    TaskTimes times = runTasks(tasks);
-    if (!times.isComplete())
+    std::optional<std::vector<std::vector<PlacedStep>>> placed =
+        placeMessages(tasks);
+    if (!placed)
       return getOperation().emitError(
           "the ranks' tasks wait for each other; '--pp-check-schedule' tells "
           "which");
-    for (auto [rank, steps] : llvm::enumerate(placeMessages(tasks, times)))
+    for (auto [rank, steps] : llvm::enumerate(*placed))
       ProgramRewriter(graph, *programs, rank).rewrite(steps);
     return success();
   }

@@ -7,8 +7,7 @@
 #include "pipewright/Schedule/Checker.h"
 
 #include "MessageRules.h"
-
-#include "pipewright/Schedule/Communication.h"
+#include "ScheduleTasks.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,7 +15,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <array>
-#include <map>
 
 using namespace llvm;
 using namespace pipewright;
@@ -31,7 +29,7 @@ namespace {
 class Checker {
 public:
   Checker(const Schedule &schedule, const CheckOptions &options)
-      : schedule(schedule), options(options), values(schedule) {}
+      : schedule(schedule), options(options), flow(schedule) {}
 
   std::vector<Violation> run();
 
@@ -40,38 +38,64 @@ private:
   struct Place {
     int64_t rank = -1;
     int64_t action = -1;
-    bool exists() const { return rank >= 0; }
   };
-  /// The places of F, B, W, BW and R of one stage and micro-batch.
-  using Work = std::array<Place, 5>;
+  /// F, B, W, BW and R of one stage and micro-batch: bit k is kind number k.
+  using Work = uint8_t;
+  /// The first place of each of them, which only diagnostics ask for.
+  using Places = std::array<Place, 5>;
 
-  /// Per value, whether a rank holds it and whether it has sent it.
-  struct Memory {
-    std::vector<bool> available;
-    std::vector<bool> sent;
+  /// What added last to the gradients of a stage.
+  struct Addition {
+    int64_t microbatch = -1;
+    int64_t action = -1;
   };
+
+  /// What has become of a value: bits.
+  enum ValueState : uint8_t { Made = 1, Received = 2, Sent = 4 };
 
   void checkExistence();
   bool hasOtherEnd(const Action &action) const;
   void collectWork();
   void checkOnce();
-  void checkRoles(const Action &where, const Work &work);
-  void checkBackward(const Action &where, const Work &work);
+  void checkRoles(const Action &where, Work work);
+  void checkBackward(const Action &where, Work work);
   void checkPlacement();
   void checkOrderOfRoles();
+  void checkComesAfter(const Action &part, int64_t rank, int64_t index);
   void checkAvailability();
   void reportUnavailable(int64_t rank, int64_t index, int64_t value);
   void checkTransferAvailability(int64_t rank, int64_t index,
-                                 const Action &part, Memory &memory);
+                                 const Action &part);
   void checkMemory();
   void checkUpdates();
-  void checkGradientOrder(int64_t rank);
+  void checkAddition(const Action &part, int64_t rank, int64_t index,
+                     Addition &last);
 
-  Work &getWork(const Action &action) {
-    return works[values.activation(action.stage, action) / 2];
+  /// The place of the stage and micro-batch of \p action in arrays of them.
+  int64_t getPosition(const Action &action) const {
+    return flow.getValues().activation(action.stage, action) / 2;
+  }
+  static Work getBit(ActionKind kind) {
+    return 1 << static_cast<unsigned>(kind);
+  }
+  /// Calls \p function with each part of \p action.
+  template <typename FunctionT>
+  static void forEach(const Action &action, FunctionT function) {
+    if (action.parts.empty())
+      return function(action);
+    for (const Action &part : action.parts)
+      function(part);
   }
   /// Calls \p function with each part of each action, its rank and position.
-  void walk(function_ref<void(const Action &, int64_t, int64_t)> function);
+  template <typename FunctionT>
+  void walk(FunctionT function) {
+    for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+      for (auto [index, action] : enumerate(schedule.getActions(rank)))
+        forEach(action, [&, index = index](const Action &part) {
+          function(part, rank, static_cast<int64_t>(index));
+        });
+  }
+  const Place &getPlace(const Action &action);
   std::string describeAt(int64_t rank, int64_t action) const {
     return describe(schedule.getActions(rank)[action]);
   }
@@ -83,8 +107,13 @@ private:
 
   const Schedule &schedule;
   const CheckOptions &options;
-  ValueNumbering values;
-  std::vector<Work> works;
+  ValueFlow flow;
+  /// What there is, and what has been done so far.
+  std::vector<Work> works, done;
+  /// Whether any action is on another rank than its stage.
+  bool isMisplaced = false;
+  std::vector<uint8_t> states;
+  std::vector<Places> places;
   std::vector<Violation> violations;
 };
 } // namespace
@@ -109,13 +138,19 @@ std::vector<Violation> Checker::run() {
                         : checkOrdersAgree(schedule);
 }
 
-void Checker::walk(
-    function_ref<void(const Action &, int64_t, int64_t)> function) {
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-    for (auto [index, action] : enumerate(schedule.getActions(rank)))
-      forEachPart(action, [&, index = index](const Action &part) {
-        function(part, rank, index);
-      });
+/// Where the first action like \p action is.
+const Checker::Place &Checker::getPlace(const Action &action) {
+  if (places.empty()) {
+    places.resize(works.size());
+    walk([&](const Action &part, int64_t rank, int64_t index) {
+      if (!part.isCompute())
+        return;
+      Place &place = places[getPosition(part)][static_cast<size_t>(part.kind)];
+      if (place.rank < 0)
+        place = {rank, index};
+    });
+  }
+  return places[getPosition(action)][static_cast<size_t>(action.kind)];
 }
 
 bool Checker::hasTransfers() const {
@@ -155,16 +190,20 @@ void Checker::checkExistence() {
 }
 
 void Checker::collectWork() {
-  works.resize(values.size() / 2);
+  works.resize(flow.getValues().size() / 2);
   walk([&](const Action &action, int64_t rank, int64_t index) {
+    if (action.kind == ActionKind::Step)
+      return;
+    isMisplaced |= schedule.getRank(action.stage, action.direction) != rank;
     if (!action.isCompute())
       return;
-    Place &place = getWork(action)[static_cast<size_t>(action.kind)];
-    if (place.exists())
+    Work &work = works[getPosition(action)];
+    if (work & getBit(action.kind)) {
+      const Place &place = getPlace(action);
       report(Rule::S1, rank, index, describe(action) + " runs twice",
              {{place.rank, place.action, "the first time is here"}});
-    else
-      place = {rank, index};
+    }
+    work |= getBit(action.kind);
   });
 }
 
@@ -173,7 +212,7 @@ void Checker::checkOnce() {
     for (int64_t stage = 0; stage < schedule.getStages(); ++stage)
       for (int64_t mb = 0; mb < schedule.getMicrobatches(); ++mb) {
         Action where = {ActionKind::F, stage, mb, direction};
-        const Work &work = getWork(where);
+        Work work = works[getPosition(where)];
         if (!options.roles.empty())
           checkRoles(where, work);
         else
@@ -182,48 +221,57 @@ void Checker::checkOnce() {
 }
 
 /// Each of the stage's roles runs; no other one does.
-void Checker::checkRoles(const Action &where, const Work &work) {
+void Checker::checkRoles(const Action &where, Work work) {
   int64_t owner = schedule.getRank(where.stage, where.direction);
-  for (auto [kind, place] : enumerate(work)) {
+  for (ActionKind kind : {ActionKind::F, ActionKind::B, ActionKind::W,
+                          ActionKind::BW, ActionKind::R}) {
     Action action = where;
-    action.kind = static_cast<ActionKind>(kind);
-    bool expected = is_contained(options.roles[where.stage], action.kind);
-    if (expected && !place.exists())
+    action.kind = kind;
+    bool exists = work & getBit(kind);
+    bool expected = is_contained(options.roles[where.stage], kind);
+    if (expected && !exists) {
       report(Rule::S1, owner, -1, describe(action) + " never runs");
-    else if (!expected && place.exists())
+    } else if (!expected && exists) {
+      const Place &place = getPlace(action);
       report(Rule::S1, place.rank, place.action,
              describe(action) + " runs, but the stage has no such task");
+    }
   }
 }
 
 /// F runs, and either BW or both B and W.
-void Checker::checkBackward(const Action &where, const Work &work) {
-  auto place = [&](ActionKind kind) { return work[static_cast<size_t>(kind)]; };
-  int64_t owner = schedule.getRank(where.stage, where.direction);
-  auto missing = [&](ActionKind kind) {
+void Checker::checkBackward(const Action &where, Work work) {
+  auto withKind = [&](ActionKind kind) {
     Action action = where;
     action.kind = kind;
-    report(Rule::S1, owner, -1, describe(action) + " never runs");
+    return action;
   };
-  if (!place(ActionKind::F).exists())
+  auto missing = [&](ActionKind kind) {
+    report(Rule::S1, schedule.getRank(where.stage, where.direction), -1,
+           describe(withKind(kind)) + " never runs");
+  };
+  if (!(work & getBit(ActionKind::F)))
     missing(ActionKind::F);
   if (schedule.isForwardOnly())
     return;
-  bool hasB = place(ActionKind::B).exists();
-  bool hasW = place(ActionKind::W).exists();
-  Place full = place(ActionKind::BW);
-  if (!full.exists()) {
+  bool hasB = work & getBit(ActionKind::B);
+  bool hasW = work & getBit(ActionKind::W);
+  if (!(work & getBit(ActionKind::BW))) {
     if (!hasB && !hasW)
       missing(ActionKind::BW);
     else if (hasB != hasW)
       missing(hasB ? ActionKind::W : ActionKind::B);
-  } else if (hasB || hasW) {
-    Place second = place(hasB ? ActionKind::B : ActionKind::W);
-    report(Rule::S1, second.rank, second.action,
-           describeAt(second.rank, second.action) +
-               " repeats a part of the full backward",
-           {{full.rank, full.action, "the full backward is here"}});
+    return;
   }
+  if (!hasB && !hasW)
+    return;
+  const Place &full = getPlace(withKind(ActionKind::BW));
+  const Place &second =
+      getPlace(withKind(hasB ? ActionKind::B : ActionKind::W));
+  report(Rule::S1, second.rank, second.action,
+         describeAt(second.rank, second.action) +
+             " repeats a part of the full backward",
+         {{full.rank, full.action, "the full backward is here"}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -231,6 +279,8 @@ void Checker::checkBackward(const Action &where, const Work &work) {
 //===----------------------------------------------------------------------===//
 
 void Checker::checkPlacement() {
+  if (!isMisplaced)
+    return;
   walk([&](const Action &action, int64_t rank, int64_t index) {
     if (action.kind == ActionKind::Step)
       return;
@@ -247,56 +297,69 @@ void Checker::checkPlacement() {
 //===----------------------------------------------------------------------===//
 
 void Checker::checkOrderOfRoles() {
+  done.assign(works.size(), 0);
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    for (auto [index, action] : enumerate(schedule.getActions(rank))) {
+      if (!action.isCompute())
+        continue;
+      // The parts of a pair run together: neither comes after the other.
+      forEach(action, [&, index = index](const Action &part) {
+        checkComesAfter(part, rank, index);
+      });
+      forEach(action, [&](const Action &part) {
+        done[getPosition(part)] |= getBit(part.kind);
+      });
+    }
+}
+
+void Checker::checkComesAfter(const Action &part, int64_t rank, int64_t index) {
   constexpr ActionKind order[] = {ActionKind::F, ActionKind::R, ActionKind::B,
                                   ActionKind::BW, ActionKind::W};
-  walk([&](const Action &action, int64_t rank, int64_t index) {
-    if (!action.isCompute())
+  int64_t position = getPosition(part);
+  Work open = works[position] & ~done[position];
+  for (ActionKind earlier : order) {
+    if (earlier == part.kind)
       return;
-    for (ActionKind earlier : order) {
-      if (earlier == action.kind)
-        return;
-      Place place = getWork(action)[static_cast<size_t>(earlier)];
-      if (!place.exists() || place.action < index)
-        continue;
-      Action needed = action;
-      needed.kind = earlier;
-      report(Rule::S3, rank, index,
-             describe(action) + " does not run after " + describe(needed),
-             {{rank, place.action, "which is here"}});
-      return;
-    }
-  });
+    if (!(open & getBit(earlier)))
+      continue;
+    Action needed = part;
+    needed.kind = earlier;
+    report(Rule::S3, rank, index,
+           describe(part) + " does not run after " + describe(needed),
+           {{rank, getPlace(needed).action, "which is here"}});
+    return;
+  }
 }
 
 /// With transfers in the schedule, every value must be in the rank's memory
 /// when it is used or sent.
 void Checker::checkAvailability() {
-  CostModel noCosts;
-  noCosts.stages.resize(schedule.getStages());
-  TaskGraph graph = buildTaskGraph(schedule, noCosts);
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
-    Memory memory = {std::vector<bool>(values.size()),
-                     std::vector<bool>(values.size())};
-    size_t task = 0;
+  states.assign(flow.getValues().size(), 0);
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
     for (auto [index, action] : enumerate(schedule.getActions(rank))) {
-      if (action.isCompute()) {
-        const TaskGraph::Task &next = graph.ranks[rank][task++];
-        for (int64_t use : next.uses)
-          if (!memory.available[use])
-            reportUnavailable(rank, index, use);
-        for (int64_t made : next.makes)
-          memory.available[made] = true;
+      if (action.kind == ActionKind::Step)
+        continue;
+      if (!action.isCompute()) {
+        forEach(action, [&, index = index](const Action &part) {
+          checkTransferAvailability(rank, index, part);
+        });
         continue;
       }
-      if (action.kind != ActionKind::Step)
-        forEachPart(action, [&, index = index](const Action &part) {
-          checkTransferAvailability(rank, index, part, memory);
+      forEach(action, [&, index = index](const Action &part) {
+        flow.forEachUse(part, [&](int64_t value, bool isRemote) {
+          if (!(states[value] & (isRemote ? Received : Made)))
+            reportUnavailable(rank, index, value);
         });
+      });
+      forEach(action, [&](const Action &part) {
+        flow.forEachMake(part,
+                         [&](int64_t value, bool) { states[value] |= Made; });
+      });
     }
-  }
 }
 
 void Checker::reportUnavailable(int64_t rank, int64_t index, int64_t value) {
+  const ValueNumbering &values = flow.getValues();
   Action maker = values.transfer(value, /*isSend=*/true);
   int64_t source = schedule.getRank(maker.stage, maker.direction);
   bool isActivation = maker.kind == ActionKind::SendF;
@@ -314,21 +377,22 @@ void Checker::reportUnavailable(int64_t rank, int64_t index, int64_t value) {
 }
 
 void Checker::checkTransferAvailability(int64_t rank, int64_t index,
-                                        const Action &part, Memory &memory) {
-  int64_t value = values.message(part);
+                                        const Action &part) {
+  int64_t value = flow.getValues().message(part);
   if (!part.isSend()) {
-    if (memory.available[value])
+    bool isHere = getPeer(schedule, part) == rank;
+    if (states[value] & (isHere ? Received | Made : Received))
       report(Rule::S4, rank, index,
              describe(part) + " receives what the rank holds already");
-    memory.available[value] = true;
+    states[value] |= Received;
     return;
   }
-  if (!memory.available[value])
+  if (!(states[value] & Made))
     reportUnavailable(rank, index, value);
-  if (memory.sent[value])
+  if (states[value] & Sent)
     report(Rule::S4, rank, index,
            describe(part) + " sends what was sent already");
-  memory.sent[value] = true;
+  states[value] |= Sent;
 }
 
 //===----------------------------------------------------------------------===//
@@ -354,38 +418,36 @@ void Checker::checkMemory() {
 //===----------------------------------------------------------------------===//
 
 void Checker::checkUpdates() {
+  int64_t stages = schedule.getStages();
+  std::vector<Addition> last(stages * schedule.getDirections());
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
-    checkGradientOrder(rank);
     ArrayRef<Action> actions = schedule.getActions(rank);
-    for (auto [index, action] : enumerate(actions)) {
-      if (action.kind != ActionKind::Step || index + 1 == actions.size())
+    for (auto [number, action] : enumerate(actions)) {
+      int64_t index = number;
+      forEach(action, [&](const Action &part) {
+        if (part.isWeightGradient())
+          checkAddition(part, rank, index,
+                        last[part.direction * stages + part.stage]);
+      });
+      if (action.kind != ActionKind::Step || number + 1 == actions.size())
         continue;
       report(Rule::S7, rank, index,
              "the update comes before " + describe(actions[index + 1]) +
                  "; it must be the last action",
-             {{rank, static_cast<int64_t>(index) + 1, "which is here"}});
+             {{rank, index + 1, "which is here"}});
     }
   }
 }
 
-void Checker::checkGradientOrder(int64_t rank) {
-  // Per direction and stage, the action that added last.
-  std::map<std::pair<int64_t, int64_t>, std::pair<int64_t, int64_t>> last;
-  for (auto [index, action] : enumerate(schedule.getActions(rank)))
-    forEachPart(action, [&, index = index](const Action &part) {
-      if (!part.isWeightGradient())
-        return;
-      auto [found, isFirst] = last.try_emplace({part.direction, part.stage},
-                                               part.microbatch, index);
-      if (!isFirst && found->second.first > part.microbatch)
-        report(Rule::S7, rank, index,
-               describe(part) + " comes after that of micro-batch " +
-                   Twine(found->second.first) +
-                   "; weight gradients are added in the order of "
-                   "micro-batches",
-               {{rank, found->second.second, "which is here"}});
-      found->second = {part.microbatch, index};
-    });
+void Checker::checkAddition(const Action &part, int64_t rank, int64_t index,
+                            Addition &last) {
+  if (last.microbatch > part.microbatch)
+    report(Rule::S7, rank, index,
+           describe(part) + " comes after that of micro-batch " +
+               Twine(last.microbatch) +
+               "; weight gradients are added in the order of micro-batches",
+           {{rank, last.action, "which is here"}});
+  last = {part.microbatch, index};
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,9 +6,10 @@
 
 #include "MessageRules.h"
 
-#include "pipewright/Schedule/Communication.h"
+#include "DryRun.h"
+#include "ScheduleTasks.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace llvm;
 using namespace pipewright;
@@ -82,8 +83,84 @@ static Violation explain(ArrayRef<Stall> cycle, const Schedule &schedule,
   return violation;
 }
 
+namespace {
+/// The ranks side by side with calls that block. As long as no call is a group,
+/// a message moves when the ranks at its two ends stand before it, so nothing
+/// needs to be remembered but where each rank stands. Whoever gets to the end
+/// has shown both S4 and S5, in little time and no memory; the rest is left to
+/// the network, which can explain.
+class BlockingRun {
+public:
+  explicit BlockingRun(const Schedule &schedule)
+      : schedule(schedule), next(schedule.getRanks(), 0) {}
+
+  bool reachesEnd() {
+    for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
+      skipToTransfer(rank);
+      active.push_back(rank);
+    }
+    while (!active.empty())
+      advance(active.pop_back_val());
+    return all_of(seq<int64_t>(0, schedule.getRanks()),
+                  [&](int64_t rank) { return !getTransfer(rank); });
+  }
+
+private:
+  /// What \p rank stands before; null at its end.
+  const Action *getTransfer(int64_t rank) const {
+    ArrayRef<Action> actions = schedule.getActions(rank);
+    return next[rank] < actions.size() ? &actions[next[rank]] : nullptr;
+  }
+
+  /// Whether \p transfer and \p other are the ends of one message.
+  static bool isOtherEnd(const Action &transfer, const Action &other) {
+    auto isPair = [](const Action &send, const Action &recv) {
+      bool isActivation = send.kind == ActionKind::SendF;
+      return send.isSend() &&
+             recv.kind ==
+                 (isActivation ? ActionKind::RecvF : ActionKind::RecvB) &&
+             recv.stage == send.stage + (isActivation ? 1 : -1);
+    };
+    return transfer.microbatch == other.microbatch &&
+           transfer.direction == other.direction &&
+           (isPair(transfer, other) || isPair(other, transfer));
+  }
+
+  void skipToTransfer(int64_t rank) {
+    ArrayRef<Action> actions = schedule.getActions(rank);
+    while (next[rank] < actions.size() &&
+           (actions[next[rank]].isCompute() ||
+            actions[next[rank]].kind == ActionKind::Step))
+      ++next[rank];
+  }
+
+  void advance(int64_t rank) {
+    while (const Action *transfer = getTransfer(rank)) {
+      if (!transfer->isTransfer())
+        return;
+      int64_t peer = getPeer(schedule, *transfer);
+      const Action *other = getTransfer(peer);
+      if (!other || !isOtherEnd(*transfer, *other))
+        return;
+      ++next[rank];
+      ++next[peer];
+      skipToTransfer(rank);
+      skipToTransfer(peer);
+      active.push_back(peer);
+    }
+  }
+
+  const Schedule &schedule;
+  std::vector<size_t> next;
+  SmallVector<int64_t> active;
+};
+} // namespace
+
 std::vector<Violation> pipewright::checkMessages(const Schedule &schedule,
                                                  const CheckOptions &options) {
+  if (options.transport == Transport::Blocking &&
+      BlockingRun(schedule).reachesEnd())
+    return {};
   Network network = buildNetwork(schedule, options.transport);
   std::vector<Violation> violations;
   ValueNumbering values(schedule);
@@ -101,21 +178,12 @@ std::vector<Violation> pipewright::checkMessages(const Schedule &schedule,
 // S5 without transfers
 //===----------------------------------------------------------------------===//
 
-/// The place of the rank's computing action number \p position.
-static int64_t getComputeAction(const Schedule &schedule, int64_t rank,
-                                size_t position) {
-  for (auto [index, action] : enumerate(schedule.getActions(rank)))
-    if (action.isCompute() && position-- == 0)
-      return index;
-  llvm_unreachable("the rank has that many computing actions");
-}
-
 /// What \p rank, which got stuck, waits for.
 static Violation::Note explainMissing(const Schedule &schedule, int64_t rank,
-                                      const TaskTimes &times) {
-  Action maker = ValueNumbering(schedule).transfer(times.missing[rank],
+                                      const DryRun<ScheduleTasks> &run) {
+  Action maker = ValueNumbering(schedule).transfer(run.getMissing(rank),
                                                    /*isSend=*/true);
-  int64_t action = getComputeAction(schedule, rank, times.ranks[rank].size());
+  int64_t action = run.getPosition(rank);
   return {rank, action,
           "rank " + std::to_string(rank) + " waits before " +
               describe(schedule.getActions(rank)[action]) + " for the " +
@@ -127,11 +195,14 @@ static Violation::Note explainMissing(const Schedule &schedule, int64_t rank,
 std::vector<Violation> pipewright::checkOrdersAgree(const Schedule &schedule) {
   CostModel costs;
   costs.stages.resize(schedule.getStages());
-  TaskTimes times = runTasks(buildTaskGraph(schedule, costs));
-  if (times.isComplete())
+  ScheduleTasks tasks(schedule, costs);
+  DryRun run(tasks);
+  run.run([](int64_t, size_t, double, double) {});
+  if (run.isComplete())
     return {};
-  auto first = find_if(times.missing, [](int64_t value) { return value >= 0; });
-  int64_t rank = first - times.missing.begin();
+  int64_t rank = 0;
+  while (run.getMissing(rank) < 0)
+    ++rank;
   // A stuck rank waits for one that is stuck too, so following them must come
   // to a rank seen before.
   ValueNumbering values(schedule);
@@ -139,8 +210,8 @@ std::vector<Violation> pipewright::checkOrdersAgree(const Schedule &schedule) {
   std::vector<int64_t> position(schedule.getRanks(), -1);
   while (position[rank] < 0) {
     position[rank] = path.size();
-    path.push_back(explainMissing(schedule, rank, times));
-    Action maker = values.transfer(times.missing[rank], /*isSend=*/true);
+    path.push_back(explainMissing(schedule, rank, run));
+    Action maker = values.transfer(run.getMissing(rank), /*isSend=*/true);
     rank = schedule.getRank(maker.stage, maker.direction);
   }
   path.erase(path.begin(), path.begin() + position[rank]);

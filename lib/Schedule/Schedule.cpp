@@ -87,12 +87,6 @@ Schedule::Schedule(const ScheduleShape &shape)
 Schedule::Schedule(const ScheduleShape &shape, Placement placement)
     : shape(shape), placement(std::move(placement)), actions(shape.ranks) {}
 
-bool Schedule::contains(const Action &action) const {
-  return action.direction >= 0 && action.direction < getDirections() &&
-         action.stage >= 0 && action.stage < getStages() &&
-         action.microbatch >= 0 && action.microbatch < getMicrobatches();
-}
-
 Schedule pipewright::buildForwardOnly(const ScheduleShape &shape,
                                       Placement placement) {
   Schedule schedule(shape, std::move(placement));

@@ -6,9 +6,8 @@
 
 #include "pipewright/Schedule/Simulator.h"
 
-#include "pipewright/Schedule/Communication.h"
-
-#include "llvm/ADT/STLExtras.h"
+#include "DryRun.h"
+#include "ScheduleTasks.h"
 
 #include <algorithm>
 
@@ -66,18 +65,16 @@ Expected<CostModel> pipewright::makeCosts(const Schedule &schedule,
 
 Timeline pipewright::simulate(const Schedule &schedule,
                               const CostModel &costs) {
-  TaskTimes times = runTasks(buildTaskGraph(schedule, costs));
+  ScheduleTasks tasks(schedule, costs);
+  DryRun run(tasks);
   Timeline timeline;
-  timeline.makespan = times.getMakespan();
-  for (auto [rank, tasks] : enumerate(times.ranks)) {
-    std::vector<Timeline::Entry> &entries = timeline.ranks.emplace_back();
-    for (auto [index, action] : enumerate(schedule.getActions(rank))) {
-      if (!action.isCompute())
-        continue;
-      const TaskTime &time = tasks[entries.size()];
-      entries.push_back({static_cast<int64_t>(index), time.start, time.end});
-    }
-  }
+  timeline.ranks.resize(schedule.getRanks());
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    timeline.ranks[rank].reserve(schedule.getActions(rank).size());
+  run.run([&](int64_t rank, size_t index, double start, double end) {
+    timeline.ranks[rank].push_back({static_cast<int64_t>(index), start, end});
+  });
+  timeline.makespan = run.getMakespan();
   return timeline;
 }
 

@@ -9,7 +9,6 @@
 
 #include "pipewright/Schedule/Network.h"
 #include "pipewright/Schedule/Simulator.h"
-#include "pipewright/Schedule/TaskGraph.h"
 
 namespace pipewright {
 
@@ -28,7 +27,18 @@ public:
     return 2 * position(stage, action) + 1;
   }
   /// The value that the transfer \p action moves.
-  int64_t message(const Action &action) const;
+  int64_t message(const Action &action) const {
+    switch (action.kind) {
+    case ActionKind::SendF:
+      return activation(action.stage, action);
+    case ActionKind::RecvF:
+      return activation(action.stage - 1, action);
+    case ActionKind::SendB:
+      return gradient(action.stage, action);
+    default:
+      return gradient(action.stage + 1, action);
+    }
+  }
   /// The transfer that takes \p value away from, or to, a rank.
   Action transfer(int64_t value, bool isSend) const;
   int64_t size() const { return 2 * stages * microbatches * directions; }
@@ -42,9 +52,13 @@ private:
   int64_t stages, microbatches, directions;
 };
 
-/// The computing actions of \p schedule as tasks with the times of \p costs.
-/// All its actions must be ones that it contains.
-TaskGraph buildTaskGraph(const Schedule &schedule, const CostModel &costs);
+/// The rank at the other end of \p transfer.
+inline int64_t getPeer(const Schedule &schedule, const Action &transfer) {
+  bool isNext =
+      transfer.kind == ActionKind::SendF || transfer.kind == ActionKind::RecvB;
+  return schedule.getRank(transfer.stage + (isNext ? 1 : -1),
+                          transfer.direction);
+}
 
 /// The actions of \p schedule, all of which it contains, as \p transport
 /// carries them out.
@@ -64,7 +78,7 @@ enum class MessageOrder {
 /// Adds to a valid schedule, in place of the transfers that it may have, a send
 /// and a receive for every value that crosses ranks. An update stays the last
 /// action of its rank.
-Schedule addCommunication(const Schedule &schedule, const CostModel &costs,
+Schedule addCommunication(Schedule schedule, const CostModel &costs,
                           MessageOrder order = MessageOrder::Global);
 
 } // namespace pipewright

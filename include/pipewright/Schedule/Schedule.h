@@ -223,7 +223,11 @@ public:
     return placement[direction][stage];
   }
   /// True if stage, micro-batch and direction of \p action exist.
-  bool contains(const Action &action) const;
+  bool contains(const Action &action) const {
+    return action.direction >= 0 && action.direction < getDirections() &&
+           action.stage >= 0 && action.stage < getStages() &&
+           action.microbatch >= 0 && action.microbatch < getMicrobatches();
+  }
 
   llvm::ArrayRef<Action> getActions(int64_t rank) const {
     return actions[rank];

@@ -13,10 +13,10 @@
 #ifndef PIPEWRIGHT_SCHEDULE_TASKGRAPH_H
 #define PIPEWRIGHT_SCHEDULE_TASKGRAPH_H
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace pipewright {
@@ -34,27 +34,6 @@ struct TaskGraph {
   double latency = 0;
 };
 
-struct TaskTime {
-  double start;
-  double end;
-  /// Position in one order of all tasks in which each comes after what it
-  /// needs.
-  int64_t sequence;
-};
-
-struct TaskTimes {
-  /// Parallel to TaskGraph::ranks, but shorter where a rank got stuck.
-  std::vector<std::vector<TaskTime>> ranks;
-  /// The value that the rank waits for in vain, or -1 if it reached its end.
-  std::vector<int64_t> missing;
-
-  bool isComplete() const;
-  double getMakespan() const;
-};
-
-/// Runs each rank's tasks as early as their order and their values allow.
-TaskTimes runTasks(const TaskGraph &graph);
-
 /// One step of a rank once the messages are placed between its tasks.
 struct PlacedStep {
   enum Kind : uint8_t { Task, Send, Recv } kind;
@@ -64,16 +43,11 @@ struct PlacedStep {
 
 /// Places a send and a receive for each value that crosses ranks (to one rank
 /// at most) so that no transport can deadlock: all messages are ordered once,
-/// by the end of the tasks that make them in a dry run (\p times, which must be
-/// complete), and every rank issues its sends and receives in that order, each
-/// as late as that allows.
-std::vector<std::vector<PlacedStep>> placeMessages(const TaskGraph &graph,
-                                                   const TaskTimes &times);
-
-/// Places a receive right before the first task that uses a value of another
-/// rank, and a send right after the task that makes it.
-std::vector<std::vector<PlacedStep>>
-placeMessagesNaively(const TaskGraph &graph);
+/// by the end of the tasks that make them in a dry run, and every rank issues
+/// its sends and receives in that order, each as late as that allows. Returns
+/// nothing if the tasks wait for each other.
+std::optional<std::vector<std::vector<PlacedStep>>>
+placeMessages(const TaskGraph &graph);
 
 } // namespace pipewright
 

@@ -1,0 +1,269 @@
+//===- DryRun.h - Runs ranks' tasks, and places messages --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The algorithms behind the simulator and the order of messages. They are
+// written once for a plain schedule, of which nothing is copied, and for the
+// tasks of rank programs. A source of tasks has
+//
+//   int64_t getRanks(), getValues()
+//   size_t getItems(rank)              the length of the rank's list
+//   bool isTask(rank, index)           other items are passed over
+//   double getDuration(rank, index)
+//   void forEachUse(rank, index, f)    f(value, whether another rank makes it)
+//   void forEachMake(rank, index, f)   f(value, whether another rank uses it)
+//   void send(value, end)              a value for another rank is made
+//   double getArrival(value, end)      when the other rank has it
+//
+// A value is used by one other rank at most. All costs are linear in the number
+// of tasks: arrays are indexed by value or by rank.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_LIB_SCHEDULE_DRYRUN_H
+#define PIPEWRIGHT_LIB_SCHEDULE_DRYRUN_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+namespace pipewright {
+
+/// Runs each rank's tasks as early as their order and their values allow: a
+/// rank until it misses a value, and on when that is made.
+template <typename SourceT>
+class DryRun {
+public:
+  explicit DryRun(SourceT &source)
+      : source(source), ends(source.getValues(), nobodyWaits),
+        next(source.getRanks(), 0), missing(source.getRanks(), -1),
+        nextWaiter(source.getRanks(), -1), clocks(source.getRanks(), 0) {}
+
+  /// Calls \p observe with the rank, the index, the start and the end of each
+  /// task, in an order in which each comes after what it needs.
+  template <typename ObserverT>
+  void run(ObserverT observe) {
+    for (int64_t rank = source.getRanks(); rank-- > 0;)
+      ready.push_back(rank);
+    while (!ready.empty()) {
+      int64_t rank = ready.pop_back_val();
+      missing[rank] = -1;
+      for (size_t items = source.getItems(rank); next[rank] < items;
+           ++next[rank])
+        if (source.isTask(rank, next[rank]) && !runTask(rank, observe))
+          break;
+    }
+  }
+
+  /// The value that \p rank waits for in vain, or -1 if it reached its end.
+  int64_t getMissing(int64_t rank) const { return missing[rank]; }
+  /// The item at which \p rank stands.
+  size_t getPosition(int64_t rank) const { return next[rank]; }
+  bool isComplete() const {
+    return llvm::all_of(missing, [](int64_t value) { return value < 0; });
+  }
+  double getMakespan() const {
+    return *std::max_element(clocks.begin(), clocks.end());
+  }
+  /// When \p value was made.
+  double getEnd(int64_t value) const { return ends[value]; }
+
+private:
+  static constexpr double nobodyWaits = -1;
+
+  template <typename ObserverT>
+  bool runTask(int64_t rank, ObserverT &observe) {
+    size_t index = next[rank];
+    double start = clocks[rank];
+    int64_t missed = -1;
+    source.forEachUse(rank, index, [&](int64_t value, bool isRemote) {
+      double end = ends[value];
+      if (end < 0)
+        missed = missed < 0 ? value : missed;
+      else
+        start = std::max(start, isRemote ? source.getArrival(value, end) : end);
+    });
+    if (missed >= 0) {
+      wait(rank, missed);
+      return false;
+    }
+    double end = start + source.getDuration(rank, index);
+    clocks[rank] = end;
+    observe(rank, index, start, end);
+    source.forEachMake(rank, index, [&](int64_t value, bool isRemote) {
+      wake(value);
+      ends[value] = end;
+      if (isRemote)
+        source.send(value, end);
+    });
+    return true;
+  }
+
+  /// As long as a value is not made, its place in `ends` names the last rank
+  /// that came to wait for it, from which a chain leads to the others.
+  void wait(int64_t rank, int64_t value) {
+    missing[rank] = value;
+    nextWaiter[rank] = getWaiter(value);
+    ends[value] = nobodyWaits - 1 - rank;
+  }
+  int64_t getWaiter(int64_t value) const {
+    return static_cast<int64_t>(nobodyWaits - 1 - ends[value]);
+  }
+  void wake(int64_t value) {
+    if (ends[value] >= nobodyWaits)
+      return;
+    for (int64_t rank = getWaiter(value); rank >= 0; rank = nextWaiter[rank])
+      ready.push_back(rank);
+  }
+
+  SourceT &source;
+  /// Per value, when it was made, or who waits for it.
+  std::vector<double> ends;
+  std::vector<size_t> next;
+  std::vector<int64_t> missing;
+  std::vector<int64_t> nextWaiter;
+  std::vector<double> clocks;
+  llvm::SmallVector<int64_t> ready;
+};
+
+/// Orders all messages once, by the end of the tasks that make them in a dry
+/// run, and has every rank issue its sends and receives in that order, each as
+/// late as its tasks allow. No transport can deadlock that.
+template <typename SourceT>
+class MessagePlacer {
+public:
+  explicit MessagePlacer(SourceT &source)
+      : source(source), run(source), sequences(source.getValues()) {
+    // The sequence tells tasks that end at the same time apart such that causes
+    // come before effects.
+    uint32_t sequence = 0;
+    run.run([&](int64_t rank, size_t index, double, double) {
+      source.forEachMake(rank, index, [&](int64_t value, bool isRemote) {
+        if (isRemote)
+          sequences[value] = sequence;
+      });
+      ++sequence;
+    });
+  }
+
+  /// Whether all ranks reach their ends; otherwise there is no order.
+  bool isComplete() const { return run.isComplete(); }
+
+  /// Calls \p addTask with the index of each task of \p rank, and \p addMessage
+  /// with a value and whether it is sent, in order.
+  template <typename TaskT, typename MessageT>
+  void place(int64_t rank, TaskT addTask, MessageT addMessage) {
+    std::vector<Message> messages = collect(rank);
+    size_t issued = 0;
+    auto issueUntil = [&](int64_t value, bool isRemote) {
+      if (!isRemote)
+        return;
+      Message last = getMessage(value, /*isSend=*/false);
+      for (; issued < messages.size() && !(last < messages[issued]); ++issued)
+        addMessage(messages[issued].value, messages[issued].isSend);
+    };
+    for (size_t index = 0; index < source.getItems(rank); ++index) {
+      if (!source.isTask(rank, index))
+        continue;
+      source.forEachUse(rank, index, issueUntil);
+      addTask(index);
+      source.forEachMake(rank, index, issueUntil);
+    }
+  }
+
+private:
+  /// A message of a rank, by its place in the order of all.
+  struct Message {
+    double end;
+    uint32_t sequence;
+    bool isSend;
+    int64_t value;
+    bool operator<(const Message &other) const {
+      return std::tie(end, sequence, value) <
+             std::tie(other.end, other.sequence, other.value);
+    }
+    bool operator==(const Message &other) const { return value == other.value; }
+  };
+
+  Message getMessage(int64_t value, bool isSend) const {
+    return {run.getEnd(value), sequences[value], isSend, value};
+  }
+
+  /// The messages of \p rank, in order. What comes from one rank, or goes to
+  /// others, comes in order already: so there are few piles to merge.
+  std::vector<Message> collect(int64_t rank) {
+    llvm::SmallVector<std::vector<Message>, 4> piles;
+    auto add = [&](const Message &message) {
+      for (std::vector<Message> &pile : piles)
+        if (!(message < pile.back()))
+          return pile.push_back(message);
+      piles.emplace_back(1, message);
+    };
+    for (size_t index = 0; index < source.getItems(rank); ++index) {
+      if (!source.isTask(rank, index))
+        continue;
+      source.forEachUse(rank, index, [&](int64_t value, bool isRemote) {
+        if (isRemote)
+          add(getMessage(value, /*isSend=*/false));
+      });
+      source.forEachMake(rank, index, [&](int64_t value, bool isRemote) {
+        if (isRemote)
+          add(getMessage(value, /*isSend=*/true));
+      });
+    }
+    return merge(piles);
+  }
+
+  static std::vector<Message>
+  merge(llvm::MutableArrayRef<std::vector<Message>> piles) {
+    if (piles.empty())
+      return {};
+    std::vector<Message> merged = std::move(piles.front()), longer;
+    for (const std::vector<Message> &pile : piles.drop_front()) {
+      longer.resize(merged.size() + pile.size());
+      std::merge(merged.begin(), merged.end(), pile.begin(), pile.end(),
+                 longer.begin());
+      std::swap(merged, longer);
+    }
+    // Several tasks may use what was received once.
+    merged.erase(llvm::unique(merged), merged.end());
+    return merged;
+  }
+
+  SourceT &source;
+  DryRun<SourceT> run;
+  std::vector<uint32_t> sequences;
+};
+
+/// A receive right before the first task that uses a value of another rank, and
+/// a send right after the task that makes it; calls as in MessagePlacer.
+template <typename SourceT, typename TaskT, typename MessageT>
+void placeNaively(SourceT &source, std::vector<bool> &isReceived, int64_t rank,
+                  TaskT addTask, MessageT addMessage) {
+  for (size_t index = 0; index < source.getItems(rank); ++index) {
+    if (!source.isTask(rank, index))
+      continue;
+    source.forEachUse(rank, index, [&](int64_t value, bool isRemote) {
+      if (!isRemote || isReceived[value])
+        return;
+      isReceived[value] = true;
+      addMessage(value, /*isSend=*/false);
+    });
+    addTask(index);
+    source.forEachMake(rank, index, [&](int64_t value, bool isRemote) {
+      if (isRemote)
+        addMessage(value, /*isSend=*/true);
+    });
+  }
+}
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_LIB_SCHEDULE_DRYRUN_H
