@@ -31,7 +31,7 @@ static Error checkSize(StringRef path, const cl::opt<int64_t> &option,
 
 Expected<Schedule> pipewright::readSchedule(StringRef path,
                                             const ScheduleOptions &options) {
-  Expected<Schedule> schedule = readScheduleFile(path);
+  Expected<Schedule> schedule = readScheduleFile(path, options.csvLetters);
   if (!schedule)
     return schedule;
   const ScheduleShape &shape = schedule->getShape();

@@ -49,6 +49,18 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
                   cl::desc("Refuse a schedule in which a rank holds the "
                            "activations of more than N micro-batches"),
                   cl::sub(command), cl::cat(category)),
+      csvLetters("csv-letters",
+                 cl::desc("What B is in a .csv file (default: found out by the "
+                          "letters I and BW)"),
+                 cl::init(CsvLetters::Auto),
+                 cl::values(clEnumValN(CsvLetters::New, "new",
+                                       "the full backward; I is the input "
+                                       "gradient"),
+                            clEnumValN(CsvLetters::Old, "old",
+                                       "the input gradient, as in files of "
+                                       "PyTorch before 2.6; BW is the full "
+                                       "backward")),
+                 cl::sub(command), cl::cat(category)),
       json("json", cl::desc("Print JSON"), cl::sub(command), cl::cat(category)),
       output("o", cl::value_desc("FILE"), cl::init("-"),
              cl::desc("Write to FILE"), cl::sub(command), cl::cat(category)) {}

@@ -7,6 +7,7 @@
 #ifndef PIPEWRIGHT_TOOLS_SCHEDULEOPTIONS_H
 #define PIPEWRIGHT_TOOLS_SCHEDULEOPTIONS_H
 
+#include "pipewright/Schedule/Formats.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -28,6 +29,7 @@ struct ScheduleOptions {
   llvm::cl::opt<std::string> layout;
   llvm::cl::list<std::string> layerCost;
   llvm::cl::opt<double> memoryLimit;
+  llvm::cl::opt<CsvLetters> csvLetters;
   llvm::cl::opt<bool> json;
   llvm::cl::opt<std::string> output;
 };

@@ -38,15 +38,29 @@ inline void writeJson(const Schedule &schedule, const Timeline &timeline,
 llvm::Expected<Schedule> parseScheduleJson(llvm::StringRef text);
 
 /// PyTorch's pipelining format: a row per rank, a cell per action, such as
-/// `0F0`. PyTorch's letters are B for the full backward (our BW) and I for the
-/// input gradient (our B). Refuses schedules of two directions, which the
-/// format cannot tell apart.
+/// `0F0`, `0SEND_F0` or `(0F1;0B0)OVERLAP_F_B`, in CsvLetters::New. Refuses
+/// what the format cannot express: several directions, recomputation, updates
+/// and transfers that are posted together.
 llvm::Error writeCsv(const Schedule &schedule, llvm::raw_ostream &os);
 
+/// The letters of backward actions in PyTorch's format. New, since PyTorch 2.6:
+/// B is the full backward (our BW) and I the input gradient (our B). Old: BW is
+/// the full backward and B the input gradient. W is the weight gradient in
+/// both.
+enum class CsvLetters : uint8_t {
+  /// By an I or BW in the file. Without either, a B beside W is refused, and a
+  /// B without W is the full backward.
+  Auto,
+  New,
+  Old
+};
+
 /// Reads PyTorch's format strictly: every cell must be an action and nothing
-/// else. Empty cells are idle time and are dropped. A stage is on the rank in
-/// whose row it appears.
-llvm::Expected<Schedule> parseScheduleCsv(llvm::StringRef text);
+/// else. Empty cells are idle time and are dropped; so are UNSHARD, RESHARD and
+/// REDUCE_GRAD of a stage, by which PyTorch moves the parameters of sharded
+/// data parallelism. A stage is on the rank in whose row it appears.
+llvm::Expected<Schedule>
+parseScheduleCsv(llvm::StringRef text, CsvLetters letters = CsvLetters::Auto);
 
 /// The timeline as a picture; it needs nothing but itself.
 void writeSvg(const Schedule &schedule, const Timeline &timeline,

@@ -7,9 +7,7 @@
 #ifndef PIPEWRIGHT_SCHEDULE_SCHEDULEFILE_H
 #define PIPEWRIGHT_SCHEDULE_SCHEDULEFILE_H
 
-#include "pipewright/Schedule/Schedule.h"
-
-#include "llvm/Support/Error.h"
+#include "pipewright/Schedule/Formats.h"
 
 namespace pipewright {
 
@@ -19,7 +17,8 @@ bool isScheduleFile(llvm::StringRef name);
 
 /// Reads the file at \p path, whose ending tells its format; errors begin with
 /// the path. Whether the schedule can be trusted is for the checker to say.
-llvm::Expected<Schedule> readScheduleFile(llvm::StringRef path);
+llvm::Expected<Schedule>
+readScheduleFile(llvm::StringRef path, CsvLetters letters = CsvLetters::Auto);
 
 } // namespace pipewright
 

@@ -11,8 +11,9 @@
 using namespace llvm;
 using namespace pipewright;
 
-static std::string parseError(StringRef text) {
-  Expected<Schedule> schedule = parseScheduleCsv(text);
+static std::string parseError(StringRef text,
+                              CsvLetters letters = CsvLetters::Auto) {
+  Expected<Schedule> schedule = parseScheduleCsv(text, letters);
   return schedule ? "" : toString(schedule.takeError());
 }
 
@@ -45,11 +46,11 @@ TEST(Csv, ReadsPairsAndTransfers) {
 }
 
 TEST(Csv, RefusesWhatIsNotAnAction) {
-  // Each is one that a pattern matched at its start only would accept, or the
-  // letters of an older version of the format.
-  for (StringRef cell : {"0F0x", "0F", "F0", "0X0", "0BW0", "0R0", "-1F0",
-                         "0F0 1", "0f0", "0F99999999999999999999", "(0F0;0F1)",
-                         "(0B0;0F1)OVERLAP_F_B", "0GROUP0"}) {
+  // Each is one that a pattern matched at its start only would accept.
+  for (StringRef cell :
+       {"0F0x", "0F", "F0", "0X0", "0R0", "-1F0", "0F0 1", "0f0",
+        "0F99999999999999999999", "(0F0;0F1)", "(0B0;0F1)OVERLAP_F_B",
+        "0GROUP0", "0UNSHARD0", "(0F0;0B0;0B1)OVERLAP_F_B"}) {
     std::string message = parseError(("0F1," + cell + "\n").str());
     EXPECT_NE(
         message.find("row 1, column 2: '" + cell.str() + "' is not an action"),
@@ -58,10 +59,101 @@ TEST(Csv, RefusesWhatIsNotAnAction) {
   }
 }
 
-TEST(Csv, RefusesShardingByName) {
-  EXPECT_EQ(parseError("0UNSHARD\n"),
-            "row 1, column 1: 'UNSHARD' belongs to sharded data parallelism, "
-            "which this format is not read for; remove it");
+/// The kinds of the first rank's actions.
+static std::vector<ActionKind> parseKinds(StringRef text, CsvLetters letters) {
+  Expected<Schedule> schedule = parseScheduleCsv(text, letters);
+  std::vector<ActionKind> kinds;
+  if (!schedule) {
+    ADD_FAILURE() << toString(schedule.takeError());
+    return kinds;
+  }
+  for (const Action &action : schedule->getActions(0))
+    kinds.push_back(action.kind);
+  return kinds;
+}
+
+TEST(Csv, KnowsOldLettersByTheirFullBackward) {
+  std::vector<ActionKind> split = {ActionKind::F, ActionKind::B, ActionKind::W,
+                                   ActionKind::BW};
+  EXPECT_EQ(parseKinds("0F0,0B0,0W0,0BW1\n", CsvLetters::Auto), split);
+  EXPECT_EQ(parseKinds("0F0,0I0,0W0,0B1\n", CsvLetters::Auto), split);
+  std::vector<ActionKind> pair = {ActionKind::FB, ActionKind::BW};
+  EXPECT_EQ(parseKinds("(0F1;0B0)OVERLAP_F_B,0BW1\n", CsvLetters::Auto), pair);
+}
+
+// Old files have B and W where new ones have I and W.
+TEST(Csv, ReadsAmbiguousLettersOnlyAsAsked) {
+  StringRef text = "0F0,0B0,0W0\n";
+  EXPECT_EQ(parseError(text),
+            "row 1, column 3: the file has B and W, but neither I nor BW, so "
+            "that B may be the full backward (new letters) or the input "
+            "gradient (old ones); say which with 'pipewright schedule "
+            "--csv-letters new|old'");
+  EXPECT_EQ(parseKinds(text, CsvLetters::Old),
+            std::vector({ActionKind::F, ActionKind::B, ActionKind::W}));
+  EXPECT_EQ(parseKinds(text, CsvLetters::New),
+            std::vector({ActionKind::F, ActionKind::BW, ActionKind::W}));
+  // Without W, only the full backward computes all gradients.
+  EXPECT_EQ(parseKinds("0F0,0B0\n", CsvLetters::Auto),
+            std::vector({ActionKind::F, ActionKind::BW}));
+}
+
+TEST(Csv, RefusesMixedLetters) {
+  EXPECT_EQ(parseError("0F0,0BW0\n1F0,1I0\n"),
+            "row 2, column 2: the file has both I, which is new, and BW, which "
+            "is old; letters cannot be mixed");
+  EXPECT_EQ(parseError("0F0,0I0\n", CsvLetters::Old),
+            "row 1, column 2: '0I0' is an action only with the new letters; "
+            "this file is read with the old ones");
+  EXPECT_EQ(parseError("0F0,0BW0\n", CsvLetters::New),
+            "row 1, column 2: '0BW0' is an action only with the old letters; "
+            "this file is read with the new ones");
+}
+
+// What PyTorch's runtime dumps: it adds sharding whether or not it is used.
+TEST(Csv, LeavesShardingOut) {
+  EXPECT_EQ(parseKinds("0UNSHARD,0F0,0SEND_F0,0RECV_B0,0B0,0REDUCE_GRAD,"
+                       "0RESHARD\n1RECV_F0,1F0,1B0,1SEND_B0\n",
+                       CsvLetters::Auto),
+            std::vector({ActionKind::F, ActionKind::SendF, ActionKind::RecvB,
+                         ActionKind::BW}));
+  EXPECT_EQ(parseError("0F0,1UNSHARD\n1F0\n"),
+            "row 2, column 1: stage 1 is on rank 0 already; a stage has one "
+            "rank");
+  EXPECT_EQ(parseError("0UNSHARD\n"), "the file has no action");
+}
+
+TEST(Csv, ReadsWhatSpreadsheetsWrite) {
+  EXPECT_EQ(parseKinds("\xEF\xBB\xBF\"0F0\", 0B0 ,,\r\n", CsvLetters::Auto),
+            std::vector({ActionKind::F, ActionKind::BW}));
+  EXPECT_EQ(parseError("\"0F0,0B0\n"),
+            "row 1, column 1: '\\\"0F0' is not an action; expected stage, one "
+            "of F B I W SEND_F RECV_F SEND_B RECV_B, micro-batch, such as 0F3");
+}
+
+static std::string writeError(Action action) {
+  Schedule schedule({/*ranks=*/1, /*microbatches=*/1});
+  schedule.add(0, std::move(action));
+  std::string text;
+  raw_string_ostream os(text);
+  return toString(writeCsv(schedule, os));
+}
+
+TEST(Csv, RefusesWhatItCannotExpress) {
+  EXPECT_EQ(writeError(ActionKind::R),
+            "PyTorch's format cannot express R of stage 0, micro-batch 0; use "
+            "JSON");
+  EXPECT_EQ(writeError(ActionKind::Step),
+            "PyTorch's format cannot express the update; use JSON");
+  EXPECT_EQ(
+      writeError({ActionKind::Group,
+                  0,
+                  0,
+                  0,
+                  {{ActionKind::SendF, 0, 0}, {ActionKind::RecvB, 0, 0}}}),
+      "PyTorch's format cannot express that SEND_F of stage 0, "
+      "micro-batch 0 with RECV_B of stage 0, micro-batch 0 are posted "
+      "together; use JSON");
 }
 
 TEST(Csv, RefusesAStageOnTwoRanks) {

@@ -87,15 +87,18 @@ TEST_P(EverySchedule, SurvivesItsFormats) {
     for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
       EXPECT_EQ(fromJson->getActions(rank), complete.getActions(rank));
 
-    text.clear();
-    if (Error error = writeCsv(schedule, os)) {
-      EXPECT_GT(schedule.getDirections(), 1) << toString(std::move(error));
-      return;
+    for (const Schedule &written : {schedule, complete}) {
+      text.clear();
+      if (Error error = writeCsv(written, os)) {
+        EXPECT_GT(schedule.getDirections(), 1) << toString(std::move(error));
+        return;
+      }
+      Expected<Schedule> fromCsv = parseScheduleCsv(text);
+      ASSERT_TRUE(bool(fromCsv)) << toString(fromCsv.takeError());
+      EXPECT_EQ(fromCsv->getPlacement(), schedule.getPlacement());
+      for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+        EXPECT_EQ(fromCsv->getActions(rank), written.getActions(rank));
     }
-    Expected<Schedule> fromCsv = parseScheduleCsv(text);
-    ASSERT_TRUE(bool(fromCsv)) << toString(fromCsv.takeError());
-    for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-      EXPECT_EQ(fromCsv->getActions(rank), schedule.getActions(rank));
   });
 }
 
