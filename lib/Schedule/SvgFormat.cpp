@@ -3,6 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The chart of the papers: a row per rank, time to the right, a box per action
+// with its micro-batch, and a shade per chunk or direction.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SvgColors.h"
 
 #include "pipewright/Schedule/Formats.h"
 
@@ -10,197 +17,304 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
+#include <cmath>
 #include <set>
 
 using namespace llvm;
 using namespace pipewright;
 
 // All in pixels.
-static constexpr double laneHeight = 28;
-static constexpr double laneGap = 6;
 static constexpr double leftMargin = 64;
-static constexpr double topMargin = 44;
-static constexpr double rightMargin = 16;
-static constexpr double axisHeight = 34;
+static constexpr double rightMargin = 20;
+static constexpr double legendTop = 50;
+static constexpr double legendLine = 20;
+static constexpr double axisHeight = 40;
 /// Width of the shortest action, unless the picture gets too wide.
-static constexpr double minActionWidth = 24;
-static constexpr double minPlotWidth = 480;
-static constexpr double maxPlotWidth = 4000;
-/// Narrower actions have no room for their micro-batch.
-static constexpr double minLabelWidth = 13;
+static constexpr double wantedActionWidth = 22;
+static constexpr double minPlotWidth = 560;
+static constexpr double maxPlotWidth = 2400;
+/// A tick of the time axis has at least this much room.
+static constexpr double minTickWidth = 80;
+static constexpr double minLabelSize = 6;
+static constexpr double maxLabelSize = 11;
+/// Of a digit, in units of the size of its font.
+static constexpr double digitWidth = 0.62;
 
-static StringRef getColor(ActionKind kind) {
-  switch (kind) {
-  case ActionKind::F:
-    return "#4e79a7";
-  case ActionKind::B:
-    return "#f28e2b";
-  case ActionKind::W:
-    return "#59a14f";
-  case ActionKind::BW:
-    return "#e15759";
-  default:
-    return "#b07aa1";
-  }
+/// Pictures of more boxes have no text to hover for: it would be most of the
+/// file.
+static constexpr int64_t maxTitles = 20000;
+
+static std::string formatNumber(double number) {
+  std::string text;
+  raw_string_ostream(text) << format("%.6g", number);
+  return text;
 }
 
-static StringRef getMeaning(ActionKind kind) {
-  switch (kind) {
-  case ActionKind::F:
-    return "forward";
-  case ActionKind::B:
-    return "input gradient";
-  case ActionKind::W:
-    return "weight gradient";
-  case ActionKind::BW:
-    return "backward";
-  default:
-    return "recompute";
-  }
+/// 1, 2 or 5 times a power of ten, at least \p least.
+static double roundUpToTick(double least) {
+  double power = std::pow(10, std::floor(std::log10(least)));
+  for (double factor : {1, 2, 5})
+    if (factor * power >= least)
+      return factor * power;
+  return 10 * power;
 }
 
 namespace {
+/// Numbers the stages of a rank, over all directions: each has its own shade.
+class Shades {
+public:
+  explicit Shades(const Schedule &schedule) {
+    std::vector<int64_t> next(schedule.getRanks());
+    for (ArrayRef<int64_t> ranks : schedule.getPlacement()) {
+      std::vector<int64_t> &shades = ofStage.emplace_back();
+      for (int64_t rank : ranks)
+        shades.push_back(next[rank]++);
+    }
+    count = *llvm::max_element(next);
+  }
+
+  int64_t get(const Action &action) const {
+    return ofStage[action.direction][action.stage];
+  }
+  int64_t size() const { return count; }
+
+private:
+  /// Per direction and stage.
+  std::vector<std::vector<int64_t>> ofStage;
+  int64_t count;
+};
+
+struct Box {
+  double x, y, width, height;
+};
+
+struct LegendEntry {
+  Color color;
+  std::string text;
+  double x = 0, y = 0;
+};
+
 class SvgWriter {
 public:
-  SvgWriter(const Schedule &schedule, const Timeline &timeline, raw_ostream &os)
-      : schedule(schedule), timeline(timeline), os(os) {
-    double shortest = timeline.makespan;
-    for (const std::vector<Timeline::Entry> &entries : timeline.ranks)
-      for (const Timeline::Entry &entry : entries)
-        if (entry.end > entry.start)
-          shortest = std::min(shortest, entry.end - entry.start);
-    double makespan = timeline.makespan > 0 ? timeline.makespan : 1;
-    double wanted = shortest > 0 ? minActionWidth * makespan / shortest : 0;
-    plotWidth = std::clamp(wanted, minPlotWidth, maxPlotWidth);
-    scale = plotWidth / makespan;
-    plotHeight = schedule.getRanks() * (laneHeight + laneGap);
-  }
+  SvgWriter(const Schedule &schedule, const Timeline &timeline,
+            raw_ostream &os);
 
   void write();
 
 private:
+  void placeLegend();
+  void chooseLabelSize();
+  void forEachBox(
+      int64_t rank,
+      function_ref<void(const Action &, const Timeline::Entry &, const Box &)>
+          function) const;
+
   void writeHeader();
+  void writeGrid();
   void writeLane(int64_t rank);
-  void writeAction(const Action &action, double x, double y, double width,
-                   double height);
+  void writeBox(const Action &action, const Timeline::Entry &entry,
+                const Box &box);
   void writeLegend();
-  void writeAxis();
-  void writeText(double x, double y, StringRef anchor, const Twine &text,
-                 StringRef fill = "#333");
+  void writeText(double x, double y, const Twine &text, StringRef attributes);
   double getX(double time) const { return leftMargin + time * scale; }
+  double getLaneY(int64_t rank) const {
+    return plotTop + rank * (laneHeight + laneGap);
+  }
+  double getPlotBottom() const {
+    return getLaneY(schedule.getRanks() - 1) + laneHeight;
+  }
 
   const Schedule &schedule;
   const Timeline &timeline;
   raw_ostream &os;
-  double scale;
-  double plotWidth;
-  double plotHeight;
+  Shades shades;
+  std::vector<LegendEntry> legend;
+  double laneHeight, laneGap;
+  double plotTop = legendTop;
+  double plotWidth, scale;
+  double labelSize = maxLabelSize;
+  bool hasTitles;
 };
 } // namespace
 
-void SvgWriter::write() {
-  writeHeader();
-  writeLegend();
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-    writeLane(rank);
-  writeAxis();
-  os << "</svg>\n";
-}
-
-void SvgWriter::writeHeader() {
-  double width = leftMargin + plotWidth + rightMargin;
-  double height = topMargin + plotHeight + axisHeight;
-  os << format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
-               "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-               "font-family=\"system-ui, sans-serif\" font-size=\"12\">\n",
-               width, height, width, height)
-     << format("<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", width,
-               height);
-}
-
-void SvgWriter::writeText(double x, double y, StringRef anchor,
-                          const Twine &text, StringRef fill) {
-  os << format("<text x=\"%.1f\" y=\"%.1f\"", x, y) << " text-anchor=\""
-     << anchor << "\" fill=\"" << fill << "\">";
-  printHTMLEscaped(text.str(), os);
-  os << "</text>\n";
-}
-
-void SvgWriter::writeLane(int64_t rank) {
-  double y = topMargin + rank * (laneHeight + laneGap);
-  writeText(leftMargin - 10, y + laneHeight / 2 + 4, "end",
-            "rank " + Twine(rank));
-  os << format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-               "rx=\"3\" fill=\"#f0f1f3\"/>\n",
-               leftMargin, y, plotWidth, laneHeight);
-  for (const Timeline::Entry &entry : timeline.ranks[rank]) {
-    const Action &action = schedule.getActions(rank)[entry.action];
-    double x = getX(entry.start);
-    double width = (entry.end - entry.start) * scale;
-    // The parts of an overlapped pair share the time, one above the other.
-    double parts = std::max<size_t>(1, action.parts.size());
-    double partY = y;
-    forEachPart(action, [&](const Action &part) {
-      writeAction(part, x, partY, width, laneHeight / parts);
-      partY += laneHeight / parts;
-    });
+SvgWriter::SvgWriter(const Schedule &schedule, const Timeline &timeline,
+                     raw_ostream &os)
+    : schedule(schedule), timeline(timeline), os(os), shades(schedule) {
+  double shortest = timeline.makespan;
+  int64_t boxes = 0;
+  for (const std::vector<Timeline::Entry> &entries : timeline.ranks) {
+    boxes += entries.size();
+    for (const Timeline::Entry &entry : entries)
+      if (entry.end > entry.start)
+        shortest = std::min(shortest, entry.end - entry.start);
   }
+  double makespan = timeline.makespan > 0 ? timeline.makespan : 1;
+  double wanted = shortest > 0 ? wantedActionWidth * makespan / shortest : 0;
+  plotWidth = std::clamp(wanted, minPlotWidth, maxPlotWidth);
+  scale = plotWidth / makespan;
+  hasTitles = boxes <= maxTitles;
+  laneHeight = schedule.getRanks() > 32 ? 18 : 28;
+  laneGap = laneHeight / 7;
+  placeLegend();
+  chooseLabelSize();
 }
 
-void SvgWriter::writeAction(const Action &action, double x, double y,
-                            double width, double height) {
-  // Later stages of a rank are paler, so that chunks can be told apart.
-  int64_t chunk = action.stage / schedule.getRanks();
-  double opacity = std::max(0.45, 1.0 - 0.25 * chunk);
-  os << format("<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"", x,
-               y, width, height)
-     << format(" rx=\"2\" fill=\"%s\" fill-opacity=\"%.2f\"",
-               getColor(action.kind).data(), opacity)
-     << " stroke=\"#fff\" stroke-width=\"0.8\"><title>" << describe(action)
-     << "</title></rect>\n";
-  if (width >= minLabelWidth)
-    writeText(x + width / 2, y + height / 2 + 4, "middle",
-              Twine(action.microbatch), "#fff");
-}
-
-void SvgWriter::writeLegend() {
-  Metrics metrics = measure(schedule, timeline);
-  std::string bubble;
-  raw_string_ostream(bubble) << format("%.1f", 100 * metrics.bubbleRatio);
-  writeText(leftMargin, 18, "start",
-            schedule.getName() + ": " + Twine(schedule.getRanks()) +
-                " ranks, " + Twine(schedule.getShape().microbatches) +
-                " micro-batches, bubble " + bubble + " %");
+void SvgWriter::placeLegend() {
   std::set<ActionKind> kinds;
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
     for (const Action &action : schedule.getActions(rank))
       if (action.isCompute())
         forEachPart(action,
                     [&](const Action &part) { kinds.insert(part.kind); });
-  double x = leftMargin;
-  for (ActionKind kind : kinds) {
-    os << format("<rect x=\"%.1f\" y=\"26\" width=\"11\" height=\"11\" "
-                 "rx=\"2\" fill=\"%s\"/>\n",
-                 x, getColor(kind).data());
-    writeText(x + 16, 36, "start", getMeaning(kind));
-    x += 28 + 7 * getMeaning(kind).size();
+  for (ActionKind kind : kinds)
+    legend.push_back({getColor(kind), getMeaning(kind).str()});
+  StringRef what = schedule.getDirections() > 1 ? "direction " : "chunk ";
+  for (int64_t shade = 0; shades.size() > 1 && shade < shades.size(); ++shade)
+    legend.push_back({getColor(ActionKind::F).lighten(shade, shades.size()),
+                      (what + Twine(shade)).str()});
+
+  double x = leftMargin, y = legendTop;
+  for (LegendEntry &entry : legend) {
+    double width = 36 + 6.5 * entry.text.size();
+    if (x + width > leftMargin + plotWidth && x > leftMargin) {
+      x = leftMargin;
+      y += legendLine;
+    }
+    entry.x = x;
+    entry.y = y;
+    x += width;
+  }
+  plotTop = y + legendLine + 6;
+}
+
+/// One size for all labels, so that the picture is calm; the size at which the
+/// labels fit their boxes, if it can be read.
+void SvgWriter::chooseLabelSize() {
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    forEachBox(rank, [&](const Action &action, const Timeline::Entry &,
+                         const Box &box) {
+      double digits = Twine(action.microbatch).str().size();
+      double fitting = (box.width - 2) / (digits * digitWidth);
+      labelSize = std::min({labelSize, fitting, 0.8 * box.height});
+    });
+  labelSize = std::max(labelSize, minLabelSize);
+}
+
+void SvgWriter::forEachBox(
+    int64_t rank,
+    function_ref<void(const Action &, const Timeline::Entry &, const Box &)>
+        function) const {
+  for (const Timeline::Entry &entry : timeline.ranks[rank]) {
+    const Action &action = schedule.getActions(rank)[entry.action];
+    // The parts of an overlapped pair share the time, one above the other.
+    double height = laneHeight / std::max<size_t>(1, action.parts.size());
+    Box box = {getX(entry.start), getLaneY(rank),
+               (entry.end - entry.start) * scale, height};
+    forEachPart(action, [&](const Action &part) {
+      function(part, entry, box);
+      box.y += height;
+    });
   }
 }
 
-void SvgWriter::writeAxis() {
-  double y = topMargin + plotHeight;
-  os << format("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" "
-               "stroke=\"#999\"/>\n",
-               leftMargin, y, leftMargin + plotWidth, y);
-  constexpr int ticks = 4;
-  for (int tick = 0; tick <= ticks; ++tick) {
-    double time = timeline.makespan * tick / ticks;
-    std::string label;
-    raw_string_ostream(label) << format("%.4g", time);
-    writeText(getX(time), y + 18,
-              tick == 0 ? "start" : (tick == ticks ? "end" : "middle"), label,
-              "#666");
+void SvgWriter::write() {
+  writeHeader();
+  writeLegend();
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    os << format("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                 "fill=\"#eceff2\"/>\n",
+                 leftMargin, getLaneY(rank), plotWidth, laneHeight);
+  writeGrid();
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    writeLane(rank);
+  os << "</svg>\n";
+}
+
+void SvgWriter::writeText(double x, double y, const Twine &text,
+                          StringRef attributes) {
+  os << format("<text x=\"%.2f\" y=\"%.2f\"", x, y) << attributes << '>';
+  printHTMLEscaped(text.str(), os);
+  os << "</text>\n";
+}
+
+void SvgWriter::writeHeader() {
+  Metrics metrics = measure(schedule, timeline);
+  double width = leftMargin + plotWidth + rightMargin;
+  double height = getPlotBottom() + axisHeight;
+  os << format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
+               "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" ",
+               width, height, width, height)
+     << "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" "
+        "fill=\"#222\">\n"
+     << format("<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", width,
+               height);
+  std::string bubble;
+  raw_string_ostream(bubble) << format("%.1f", 100 * metrics.bubbleRatio);
+  writeText(leftMargin, 20,
+            schedule.getName() + ": " + Twine(schedule.getRanks()) +
+                " ranks, " + Twine(schedule.getShape().microbatches) +
+                " micro-batches, bubble " + bubble + " %",
+            " font-size=\"15\" font-weight=\"bold\"");
+  double peak = *llvm::max_element(metrics.peakActivations);
+  writeText(leftMargin, 37,
+            "makespan " + formatNumber(metrics.makespan) +
+                ", peak activations " + formatNumber(peak) +
+                ", parameter copies " + Twine(metrics.parameterCopies),
+            " fill=\"#555\"");
+}
+
+void SvgWriter::writeLegend() {
+  for (const LegendEntry &entry : legend) {
+    os << format("<rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"12\" ",
+                 entry.x, entry.y)
+       << "fill=\"" << entry.color.toString() << "\"/>\n";
+    writeText(entry.x + 17, entry.y + 10, entry.text, "");
   }
+}
+
+void SvgWriter::writeGrid() {
+  double bottom = getPlotBottom();
+  os << "<g text-anchor=\"middle\" fill=\"#555\" font-size=\"11\">\n";
+  double step = roundUpToTick(minTickWidth / scale);
+  double end = timeline.makespan * (1 + 1e-9);
+  for (int64_t tick = 0; tick * step <= end; ++tick) {
+    double x = getX(tick * step);
+    os << format("<path d=\"M%.1f %.1fV%.1f\" stroke=\"#c3c9d0\"/>\n", x,
+                 plotTop - 3, bottom + 5);
+    writeText(x, bottom + 18, formatNumber(tick * step), "");
+  }
+  writeText(leftMargin + plotWidth / 2, bottom + 34, "time", "");
+  os << "</g>\n";
+}
+
+void SvgWriter::writeLane(int64_t rank) {
+  writeText(leftMargin - 8, getLaneY(rank) + laneHeight / 2 + 4,
+            "rank " + Twine(rank), " text-anchor=\"end\"");
+  os << format("<g text-anchor=\"middle\" font-size=\"%.1f\">\n", labelSize);
+  forEachBox(rank, [&](const Action &action, const Timeline::Entry &entry,
+                       const Box &box) { writeBox(action, entry, box); });
+  os << "</g>\n";
+}
+
+void SvgWriter::writeBox(const Action &action, const Timeline::Entry &entry,
+                         const Box &box) {
+  Color color =
+      getColor(action.kind).lighten(shades.get(action), shades.size());
+  // A white edge parts the boxes, but must not hide narrow ones.
+  double edge = std::min(1.0, box.width / 8);
+  os << format("<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" ",
+               box.x, box.y, box.width, box.height)
+     << "fill=\"" << color.toString() << "\" stroke=\"#fff\" "
+     << format("stroke-width=\"%.2f\"", edge);
+  if (hasTitles)
+    os << "><title>" << describe(action) << ": " << formatNumber(entry.start)
+       << " to " << formatNumber(entry.end) << "</title></rect>\n";
+  else
+    os << "/>\n";
+  std::string label = std::to_string(action.microbatch);
+  if (label.size() * digitWidth * labelSize <= box.width - 1)
+    writeText(box.x + box.width / 2, box.y + box.height / 2 + 0.36 * labelSize,
+              label, color.isDark() ? " fill=\"#fff\"" : "");
 }
 
 void pipewright::writeSvg(const Schedule &schedule, const Timeline &timeline,
