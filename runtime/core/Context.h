@@ -46,6 +46,7 @@ struct StepResult {
   double lossWeight = 0;
   double gradientNorm = 0;
   double learningRate = 0;
+  bool skipped = false; ///< the parameters are those of the step before
 
   float getLoss() const { return static_cast<float>(lossSum / lossWeight); }
 };
@@ -84,7 +85,8 @@ struct PprtContext {
   std::unique_ptr<pprt::OutputWriter> outputs; ///< null: not saved
 
   bool eval;
-  int64_t step = 0; ///< from 1
+  int64_t step = 0;    ///< from 1
+  int64_t updates = 0; ///< of the parameters: steps without the skipped ones
   uint64_t stepSeed = 0;
   std::vector<std::vector<pprt::Slot>> slots; ///< per buffer
   std::vector<pprt::TaskEffects> effects;     ///< per task

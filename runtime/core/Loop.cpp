@@ -162,6 +162,7 @@ static void logStep(const PprtContext &context, StepLog &log, double seconds,
   record.trained = !context.eval;
   record.gradientNorm = context.result.gradientNorm;
   record.learningRate = context.result.learningRate;
+  record.skipped = context.result.skipped;
   record.seconds = seconds;
   record.tokensPerSecond = tokens / seconds;
   log.write(record);

@@ -121,6 +121,10 @@ static const Option optionTable[] = {
      "stop with status 13 when the loss or the "
      "gradient norm is not finite",
      [](RankOptions &o, string_view) { return o.failOnNan = true; }},
+    {"--skip-nan", nullptr,
+     "on all ranks, leave out the update of a step whose loss or gradient norm "
+     "is not finite",
+     [](RankOptions &o, string_view) { return o.skipNan = true; }},
     {"--weights", "FILE", "initial parameters (default: those of the build)",
      [](RankOptions &o, string_view v) {
        o.weights = v;

@@ -32,6 +32,7 @@ struct RankOptions {
   bool noDecay1d = false;
   double clipGradNorm = 0; ///< 0: no clipping
   bool failOnNan = false;
+  bool skipNan = false;
 
   LogFormat logFormat = LogFormat::Text;
   std::string logFile, traceFile, reportFile;

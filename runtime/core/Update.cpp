@@ -143,6 +143,7 @@ static double computeGradientNorm(PprtContext &context, double scale) {
 
 static void updateParameters(PprtContext &context, double scale) {
   context.progress.begin(Activity::Update);
+  ++context.updates;
   const PprtDescriptor &descriptor = context.descriptor;
   const RankOptions &options = context.options;
   bool adam = descriptor.optimizer == PPRT_ADAMW;
@@ -161,7 +162,7 @@ static void updateParameters(PprtContext &context, double scale) {
     if (adam) {
       AdamW rule(rate, options.beta1.value_or(0.9),
                  options.beta2.value_or(0.999), options.epsilon.value_or(1e-8),
-                 decay, scale, context.step);
+                 decay, scale, context.updates);
       rule.update(value, gradient, first,
                   context.arena.floatsAt(parameter.state[1]), count);
     } else {
@@ -186,8 +187,10 @@ void pprtUpdate(PprtContext *context) {
     scale *= std::min(1.0, limit / (result.gradientNorm + 1e-6));
   bool broken =
       !std::isfinite(result.getLoss()) || !std::isfinite(result.gradientNorm);
-  // All ranks see the same numbers and stop alike, with the weights before.
-  if (broken && context->options.failOnNan)
-    return;
-  updateParameters(*context, scale);
+  // All ranks see the same numbers, whichever of them made the bad one, and
+  // stop or go on alike, with the weights before.
+  result.skipped =
+      broken && (context->options.failOnNan || context->options.skipNan);
+  if (!result.skipped)
+    updateParameters(*context, scale);
 }

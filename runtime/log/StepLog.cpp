@@ -20,6 +20,8 @@ std::string pprt::formatJsonl(const StepRecord &record) {
   if (record.trained)
     line += ",\"grad_norm\":" + formatReal(record.gradientNorm) +
             ",\"lr\":" + formatReal(record.learningRate);
+  if (record.skipped)
+    line += ",\"skipped\":true";
   return line + ",\"step_time_s\":" + formatReal(record.seconds) +
          ",\"tokens_per_s\":" + formatReal(record.tokensPerSecond) + "}\n";
 }
@@ -36,6 +38,8 @@ std::string pprt::formatText(const StepRecord &record) {
     line.append(text,
                 snprintf(text, sizeof text, "  gradient norm %9.4f  lr %.3e",
                          record.gradientNorm, record.learningRate));
+  if (record.skipped)
+    line += "  skipped";
   line.append(text, snprintf(text, sizeof text, "  %.3f s  %.0f tokens/s\n",
                              record.seconds, record.tokensPerSecond));
   return line;

@@ -20,9 +20,10 @@ struct StepRecord {
   int64_t steps;
   bool hasLoss;
   float loss;
-  bool trained; ///< false: evaluated, the next two are not set
+  bool trained; ///< false: evaluated, the next three are not set
   double gradientNorm;
   double learningRate;
+  bool skipped; ///< without an update
   double seconds;
   double tokensPerSecond;
 };

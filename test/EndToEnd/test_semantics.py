@@ -11,7 +11,7 @@ from harness import EndToEndTest, Layout, Outcome, build_case, train_case
 from pipewright import pipeline
 from pipewright.models import small
 from pipewright.onnxfile import DataType, Tensor
-from pipewright.tensorfiles import read_npy, uniform, write_npy
+from pipewright.tensorfiles import read_npy, read_safetensors, uniform, write_npy
 
 
 def floats(*values: float, shape: list[int]) -> Tensor:
@@ -52,6 +52,55 @@ class ScaledOnce(EndToEndTest):
                 for index in range(ranks):
                     weight = parameter(outcome, f"layers.{index}.weight")
                     self.assertEqual(weight, [0.75])
+
+
+class Overflow(EndToEndTest):
+    """Weights of 1e20 and 1e-20: the target 1e19 makes the gradient of the last
+    weight too large for f32, but neither the loss nor any other gradient."""
+
+    CASE = Case(
+        lambda: small.linear(2, values=[1e20, 1e-20]),
+        "mse:prediction,target",
+        lambda: {
+            "x": floats(1.0, 1.0, shape=[2, 1]),
+            "target": floats(1e19, 0.0, shape=[2, 1]),
+        },
+        optimizer="sgd",
+        learning_rate=1e-30,
+        steps=2,
+        microbatches=1,
+        microbatch_size=1,
+        cuts={2: ["/layers.1/MatMul"]},
+    )
+
+    def train(self, ranks: int, **options) -> list[dict]:
+        build = self.folder / f"{ranks}-1f1b-none"
+        if not build.exists():
+            build_case(self.CASE, Layout(ranks), self.folder)
+        data = self.CASE.write_data(self.folder)
+        return pipeline.run(build, *data, *self.CASE.run_options(), **options)
+
+    def test_all_ranks_skip_the_step(self):
+        saved = self.folder / "saved.safetensors"
+        for ranks in (1, 2):
+            with self.subTest(f"{ranks} ranks"):
+                (line,) = self.train(
+                    ranks, skip_nan=True, steps=1, save_parameters=saved
+                )
+                self.assertTrue(line["skipped"])
+                self.assertLess(line["loss"], 1.1e38)
+                for index, value in enumerate([1e20, 1e-20]):
+                    data = read_safetensors(saved)[f"layers.{index}.weight"].data
+                    self.assertEqual(data, struct.pack("<f", value))
+                lines = self.train(ranks, skip_nan=True, steps=2)
+                self.assertEqual([line.get("skipped") for line in lines], [True, None])
+
+    def test_all_ranks_stop_with_status_13(self):
+        for ranks in (1, 2):
+            with self.subTest(f"{ranks} ranks"):
+                with self.assertRaises(pipeline.CommandError) as caught:
+                    self.train(ranks, fail_on_nan=True, steps=2)
+                self.assertEqual(caught.exception.status, 13)
 
 
 class GlobalNorm(EndToEndTest):

@@ -35,12 +35,13 @@ def _number(scope: Scope, value: float) -> str:
     return scope.constant(float32(value))
 
 
-def linear(layers: int = 2) -> Graph:
-    """`layers` linear layers of one weight, 1, and no bias."""
+def linear(layers: int = 2, values: list[float] | None = None) -> Graph:
+    """`layers` linear layers of one weight, 1 or that of `values`, and no bias."""
     graph = Graph("linear")
     x = graph.input("x", DataType.FLOAT, ["batch", 1])
     for index in range(layers):
-        weight = graph.initializer(f"layers.{index}.weight", weights.full(1.0, [1, 1]))
+        value = values[index] if values else 1.0
+        weight = graph.initializer(f"layers.{index}.weight", weights.full(value, [1, 1]))
         name = "prediction" if index == layers - 1 else None
         x = graph.scope(f"/layers.{index}").node("MatMul", x, weight, name=name)
     graph.output("prediction", DataType.FLOAT, ["batch", 1])

@@ -7,6 +7,7 @@
 #include "FakeRank.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -25,8 +26,10 @@ FakeSpec parseFakeSpec(const std::string &text) {
       {"adamw", &spec.adamw},
       {"die", &spec.dieRank},
       {"hang", &spec.hangRank},
+      {"overflow", &spec.overflowRank},
       {"step", &spec.failStep},
       {"slow", &spec.slowRank},
+      {"crossed", &spec.crossed},
       {"other-plan", &spec.otherPlanRank},
       {"shift", &spec.rankShift}};
   for (size_t begin = 0; begin < text.size();) {
@@ -54,7 +57,7 @@ FakeSpec parseFakeSpec(const std::string &text) {
 static int64_t width;
 static int64_t pauseMicroseconds;
 static std::vector<FakeRank::Action> stepProgram, evalProgram;
-static int64_t dieStep, hangStep, stepsBegun;
+static int64_t dieStep, hangStep, overflowStep, stepsBegun;
 
 static float *getFloats(void *const *pointers, int index) {
   return static_cast<float *>(pointers[index]);
@@ -90,7 +93,7 @@ static void runLastForward(void *const *pointers) {
 
 static void addGradients(const float *input, float w, float dy, int64_t i,
                          float *dw, float *dx) {
-  *dw += dy * input[i];
+  *dw += stepsBegun == overflowStep ? INFINITY : dy * input[i];
   if (dx)
     dx[i] = dy * w;
 }
@@ -406,15 +409,28 @@ void FakeRank::addBackwards(std::vector<Action> &program) {
   }
 }
 
+static bool isSend(const FakeRank::Action &action) {
+  return action.call == pprtSend;
+}
+static bool isRecv(const FakeRank::Action &action) {
+  return action.call == pprtRecv;
+}
+
 void FakeRank::addProgram() {
   evalProgram.clear();
   addForwards(evalProgram);
   stepProgram = evalProgram;
   addBackwards(stepProgram);
+  if (spec.crossed && rank == 0) {
+    auto send = std::find_if(stepProgram.begin(), stepProgram.end(), isSend);
+    auto recv = std::find_if(stepProgram.begin(), stepProgram.end(), isRecv);
+    std::rotate(send, recv, recv + 1);
+  }
   width = spec.width;
   pauseMicroseconds = spec.slowRank == rank ? 20000 : 0;
   dieStep = spec.dieRank == rank ? spec.failStep : -1;
   hangStep = spec.hangRank == rank ? spec.failStep : -1;
+  overflowStep = spec.overflowRank == rank ? spec.failStep : -1;
   stepsBegun = 0;
 }
 

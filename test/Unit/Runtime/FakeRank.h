@@ -36,9 +36,11 @@ struct FakeSpec {
   int64_t adamw = 0;
   int64_t dieRank = -1;  ///< this rank kills itself ...
   int64_t hangRank = -1; ///< ... this one does nothing any more ...
+  int64_t overflowRank = -1; ///< ... this one makes infinite gradients ...
   int64_t failStep = 2;  ///< ... in this step
   int64_t slowRank = -1; ///< sleeps before each task
   int64_t otherPlanRank = -1;
+  int64_t crossed = 0;   ///< 1: rank 0 wants a gradient before it sends
   int64_t rankShift = 0; ///< rank r runs what is built for r + shift
 };
 

@@ -91,6 +91,20 @@ TEST(StepLog, LossReadsBackToTheSameFloat) {
   EXPECT_EQ(std::stof(line.substr(line.find("loss") + 6)), record.loss);
 }
 
+TEST(StepLog, SkippedStepsSaySo) {
+  StepRecord record = {};
+  record.step = record.steps = 1;
+  record.trained = record.skipped = true;
+  record.gradientNorm = INFINITY;
+  record.seconds = 1;
+  EXPECT_EQ(formatJsonl(record),
+            "{\"step\":1,\"grad_norm\":Infinity,\"lr\":0,\"skipped\":true,"
+            "\"step_time_s\":1,\"tokens_per_s\":0}\n");
+  EXPECT_EQ(formatText(record),
+            "step 1/1  gradient norm       inf  lr 0.000e+00  skipped  1.000 s "
+            " 0 tokens/s\n");
+}
+
 TEST(StepLog, EvaluationHasNoNorm) {
   StepRecord record = {};
   record.step = record.steps = 1;

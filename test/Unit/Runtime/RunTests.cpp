@@ -205,6 +205,24 @@ TEST_F(RunTest, RankThatHangsEndsTheRun) {
       << outcome.messages;
 }
 
+// A program that the compiler's checker refuses: each rank waits to receive
+// what another sends only later.
+TEST_F(RunTest, RanksThatWaitForEachOtherEndTheRun) {
+  prepare(2, 4);
+  for (int ranks : {2, 4}) {
+    std::string layers = "layers=" + std::to_string(ranks);
+    Outcome outcome = run(ranks, layers + ",microbatches=2,crossed=1",
+                          "--steps 5 --timeout 2");
+    EXPECT_LT(outcome.seconds, 20);
+    EXPECT_EQ(outcome.statuses, std::vector<int>(ranks, 11))
+        << outcome.messages;
+    EXPECT_TRUE(contains(outcome.messages,
+                         "receiving 'g.1' from rank 1 (stage 0, micro-batch 0) "
+                         "in step 1"))
+        << outcome.messages;
+  }
+}
+
 TEST_F(RunTest, RanksOfTwoPlansDoNotStart) {
   prepare(1, 2);
   Outcome outcome = run(2, "other-plan=1", "");
@@ -258,6 +276,42 @@ TEST_F(RunTest, NumericFailureStopsAllRanks) {
   EXPECT_EQ(outcome.statuses, std::vector<int>(2, 13)) << outcome.messages;
   EXPECT_TRUE(contains(outcome.messages, "the loss is not finite in step 1"))
       << outcome.messages;
+}
+
+// Only rank 1 has an infinite gradient; the loss is as good as ever.
+TEST_F(RunTest, OverflowOnOneRankStopsAllRanks) {
+  prepare(1, 2);
+  Outcome outcome = run(2, "overflow=1", "--fail-on-nan --steps 3 --log jsonl");
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 13)) << outcome.messages;
+  EXPECT_TRUE(
+      contains(outcome.messages, "the gradient norm is not finite in step 2"))
+      << outcome.messages;
+  EXPECT_LT(outcome.seconds, 5);
+}
+
+// The step after the skipped one is the first for the optimizer: the result is
+// that of a run without the bad step.
+TEST_F(RunTest, OverflowOnOneRankIsSkippedOnAll) {
+  prepare(1, 2);
+  for (const char *optimizer : {",adamw=0", ",adamw=1"}) {
+    std::string spec = std::string("step=1,overflow=1") + optimizer;
+    Outcome outcome =
+        run(2, spec, "--skip-nan --steps 2 --lr 0.125 --log jsonl");
+    ASSERT_EQ(outcome.statuses, std::vector<int>(2, 0)) << outcome.messages;
+    EXPECT_LT(outcome.seconds, 5);
+    std::istringstream lines(outcome.output);
+    std::string first, second;
+    ASSERT_TRUE(std::getline(lines, first) && std::getline(lines, second));
+    EXPECT_TRUE(contains(first, "\"skipped\":true")) << first;
+    EXPECT_TRUE(contains(second, "\"loss\":1,")) << second;
+    EXPECT_FALSE(contains(second, "skipped")) << second;
+    float skipped[] = {getSaved(0), getSaved(1)};
+    outcome = run(2, optimizer + 1, "--steps 1 --lr 0.125");
+    ASSERT_EQ(outcome.statuses, std::vector<int>(2, 0)) << outcome.messages;
+    EXPECT_EQ(getSaved(0), skipped[0]);
+    EXPECT_EQ(getSaved(1), skipped[1]);
+    EXPECT_NE(getSaved(0), 1.0f);
+  }
 }
 
 TEST_F(RunTest, TraceHasTheActionsOfAllRanks) {
