@@ -206,9 +206,9 @@ private:
   void post(const Transfer &transfer) {
     Ends &end = ends[transfer.message];
     (transfer.isSend ? end.isSent : end.isReceived) = true;
+    // With credits, a receive may release a later send, which is on the same
+    // lane as its own.
     active.push_back(transfer.isSend ? end.recvLane : end.sendLane);
-    // With credits, the receive may release a later send of the same lane,
-    // which is awake by now.
   }
 
   void advance(int64_t lane) {

@@ -53,7 +53,9 @@ void NetworkBuilder::addCompute(int64_t rank, int64_t action,
   addStep(/*lane=*/rank, action);
   Network::Lane &lane = network.lanes[rank];
   for (int64_t use : uses)
-    if (receipts[use].lane >= 0) {
+    // Another rank may have received what this one made.
+    if (receipts[use].lane >= 0 &&
+        network.lanes[receipts[use].lane].rank == rank) {
       lane.waits.push_back(receipts[use]);
       ++lane.steps.back().waitsEnd;
     }

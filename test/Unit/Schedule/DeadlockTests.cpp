@@ -14,6 +14,8 @@
 #include "pipewright/Schedule/Communication.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <gtest/gtest.h>
 
 using namespace llvm;
@@ -21,19 +23,22 @@ using namespace pipewright;
 
 namespace {
 struct Row {
-  /// A schedule of the registry; it takes its usual number of chunks.
+  /// A schedule of the registry.
   const char *name;
   /// Per transport of getTransports(), whether the schedule runs ('.') or
-  /// deadlocks ('D') with 4 ranks and 16 micro-batches, and with 2 and 4.
+  /// deadlocks ('D') with 4 ranks and 16 micro-batches, and with 2 and 4. Then
+  /// whether the sends from one rank to another are received in their order,
+  /// once for all and once per kind: '=' or 'x'.
   const char *large;
   const char *small;
+  /// 0: as many as the schedule usually has.
+  int64_t chunks = 0;
 };
 } // namespace
 
-static std::string judge(const char *name, int64_t ranks,
-                         int64_t microbatches) {
+static std::string judge(const Row &row, int64_t ranks, int64_t microbatches) {
   Expected<Schedule> built =
-      buildSchedule(name, {ScheduleShape{ranks, microbatches, 0}});
+      buildSchedule(row.name, {ScheduleShape{ranks, microbatches, row.chunks}});
   if (!built)
     return toString(built.takeError());
   CostModel costs = makeUniformCosts(*built, {1, 1, 1});
@@ -43,6 +48,9 @@ static std::string judge(const char *name, int64_t ranks,
     Network network = buildNetwork(schedule, transport);
     verdicts += findDeadlock(network, /*credits=*/0).empty() ? '.' : 'D';
   }
+  for (Transport transport : {Transport::Stream, Transport::StreamPerChannel})
+    verdicts +=
+        checkOrder(buildNetwork(schedule, transport)).empty() ? '=' : 'x';
   return verdicts;
 }
 
@@ -62,25 +70,73 @@ TEST(AddCommunication, ReplacesTransfers) {
   }
 }
 
+static std::string makeTestName(StringRef name) {
+  std::string text = name.str();
+  for (char &c : text)
+    if (!isAlnum(c))
+      c = '_';
+  return text;
+}
+
 class NaiveOrder : public testing::TestWithParam<Row> {};
 
 TEST_P(NaiveOrder, DeadlocksAsKnown) {
-  EXPECT_EQ(judge(GetParam().name, 4, 16), GetParam().large);
-  EXPECT_EQ(judge(GetParam().name, 2, 4), GetParam().small);
+  EXPECT_EQ(judge(GetParam(), 4, 16), GetParam().large);
+  EXPECT_EQ(judge(GetParam(), 2, 4), GetParam().small);
 }
 
 // The columns: blocking, grouped, stream, stream-per-peer, stream-per-kind,
-// stream-per-peer-kind, stream-per-channel.
-static const Row rows[] = {{"gpipe", ".......", "......."},
-                           {"1f1b", "D.DD...", "D.DD..."},
-                           {"eager-1f1b", "D.DD...", "D.DD..."},
-                           {"zb-h1", "D.DD...", "D.DD..."}};
+// stream-per-peer-kind, stream-per-channel; one queue, a queue per kind.
+static const Row rows[] = {{"gpipe", ".......==", ".......=="},
+                           {"1f1b", "D.DD...==", "D.DD...=="},
+                           {"eager-1f1b", "D.DD...==", "D.DD...=="},
+                           {"zb-h1", "D.DD...==", "D.DD...=="},
+                           {"zb-h2", "DDDD...==", "DDDD...=="},
+                           {"interleaved-1f1b", "DDDDD..==", "DDDDDD.=="},
+                           {"interleaved-zb", "DDDDD..==", "DDDDDD.x="},
+                           {"looped-bfs", "DDD.D..==", "DDDDDD.=="},
+                           {"zb-v", "DDDDDD.x=", "DDDDDD.x="},
+                           {"dualpipe", "DDDDDD.==", "DDDDDD.=="},
+                           {"dualpipev", "DDDDDD.x=", "DDDDDD.=="},
+                           {"chimera", "D.DDDD.==", "D.DDDD.=="}};
 
 INSTANTIATE_TEST_SUITE_P(Table, NaiveOrder, testing::ValuesIn(rows),
                          [](const testing::TestParamInfo<Row> &info) {
-                           std::string name = info.param.name;
-                           for (char &c : name)
-                             if (!isalnum(c))
-                               c = '_';
-                           return name;
+                           return makeTestName(info.param.name);
                          });
+
+/// What makes the global order safe holds for every schedule of the registry,
+/// every shape and every transport.
+class GlobalOrder : public testing::TestWithParam<ScheduleInfo> {};
+
+TEST_P(GlobalOrder, RunsOnEveryTransport) {
+  int accepted = 0;
+  for (int64_t ranks : {1, 2, 3, 4, 6, 8})
+    for (int64_t microbatches : {1, 2, 5, 8, 16, 24})
+      for (double latency : {0.0, 0.5, 7.0}) {
+        Expected<Schedule> built = buildSchedule(
+            GetParam().name, {ScheduleShape{ranks, microbatches, 0}});
+        if (!built) {
+          consumeError(built.takeError());
+          continue;
+        }
+        ++accepted;
+        CostModel costs = makeUniformCosts(*built, {1, 1, 1}, latency);
+        Schedule schedule = addCommunication(*built, costs);
+        for (Transport transport : getTransports()) {
+          CheckOptions options;
+          options.transport = transport;
+          EXPECT_EQ(toString(checkSchedule(schedule, options)), "")
+              << ranks << " ranks, " << microbatches << " micro-batches, "
+              << getName(transport).str();
+        }
+      }
+  EXPECT_GT(accepted, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Registry, GlobalOrder,
+    testing::ValuesIn(ScheduleRegistry::get().getEntries()),
+    [](const testing::TestParamInfo<ScheduleInfo> &info) {
+      return makeTestName(info.param.name);
+    });
