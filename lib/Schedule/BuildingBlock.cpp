@@ -289,8 +289,11 @@ Schedule pipewright::repeatBlocks(const ScheduleShape &shape,
                                   int64_t limit) {
   Plan best(shape.ranks, shape.microbatches, limit);
   best.repeat(blocks);
-  // Each round frees slots for the next one.
-  for (Plan next = best;;) {
+  // Each round frees slots for the next one. A gain takes about one round per
+  // three ranks; large plans, which take long, make do with part of it.
+  int64_t passes = kinds * shape.ranks * shape.microbatches;
+  Plan next = best;
+  for (int64_t rounds = 2 + maxWork / passes; rounds > 0; --rounds) {
     next.compact();
     next = next.replay();
     if (next.sumTimes() >= best.sumTimes())

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <tuple>
 
 using namespace llvm;
 using namespace pipewright;
@@ -55,7 +56,12 @@ private:
   struct Ready {
     double due;
     Action action;
-    bool operator<(const Ready &other) const { return due > other.due; }
+    /// Queues give what is greatest first; micro-batches and stages make the
+    /// order the same everywhere.
+    bool operator<(const Ready &other) const { return key() > other.key(); }
+    std::tuple<double, int64_t, int64_t> key() const {
+      return {due, action.microbatch, -action.stage};
+    }
   };
   struct Rank {
     double idleFrom = 0;
