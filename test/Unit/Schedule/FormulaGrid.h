@@ -35,9 +35,11 @@ std::ostream &operator<<(std::ostream &os, const Point &point);
 /// What a simulation says of a schedule at a point.
 struct Figures {
   double makespan;
+  /// No order of the same placement is faster.
+  double lowerBound;
   /// Makespan without the time in which the idlest rank works.
   double bubble;
-  /// The same for the longest span of a rank, first start to last end.
+  /// The most that a rank idles between its first start and its last end.
   double spanBubble;
   /// Per rank, in activations of one stage.
   std::vector<double> peaks;
