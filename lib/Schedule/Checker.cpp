@@ -103,7 +103,6 @@ private:
               std::vector<Violation::Note> notes = {}) {
     violations.push_back({rule, rank, action, message.str(), std::move(notes)});
   }
-  bool hasTransfers() const;
 
   const Schedule &schedule;
   const CheckOptions &options;
@@ -128,14 +127,14 @@ std::vector<Violation> Checker::run() {
   if (!violations.empty())
     return std::move(violations);
   checkOrderOfRoles();
-  if (hasTransfers())
+  if (hasTransfers(schedule))
     checkAvailability();
   checkMemory();
   checkUpdates();
   if (!violations.empty())
     return std::move(violations);
-  return hasTransfers() ? checkMessages(schedule, options)
-                        : checkOrdersAgree(schedule);
+  return hasTransfers(schedule) ? checkMessages(schedule, options)
+                                : checkOrdersAgree(schedule);
 }
 
 /// Where the first action like \p action is.
@@ -151,14 +150,6 @@ const Checker::Place &Checker::getPlace(const Action &action) {
     });
   }
   return places[getPosition(action)][static_cast<size_t>(action.kind)];
-}
-
-bool Checker::hasTransfers() const {
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-    for (const Action &action : schedule.getActions(rank))
-      if (action.isTransfer() || action.kind == ActionKind::Group)
-        return true;
-  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,7 +191,8 @@ void Checker::collectWork() {
     Work &work = works[getPosition(action)];
     if (work & getBit(action.kind)) {
       const Place &place = getPlace(action);
-      report(Rule::S1, rank, index, describe(action) + " runs twice",
+      report(Rule::S1, rank, index,
+             describe(action) + " runs twice; remove one",
              {{place.rank, place.action, "the first time is here"}});
     }
     work |= getBit(action.kind);
@@ -230,11 +222,12 @@ void Checker::checkRoles(const Action &where, Work work) {
     bool exists = work & getBit(kind);
     bool expected = is_contained(options.roles[where.stage], kind);
     if (expected && !exists) {
-      report(Rule::S1, owner, -1, describe(action) + " never runs");
+      report(Rule::S1, owner, -1, describe(action) + " never runs; add it");
     } else if (!expected && exists) {
       const Place &place = getPlace(action);
       report(Rule::S1, place.rank, place.action,
-             describe(action) + " runs, but the stage has no such task");
+             describe(action) +
+                 " runs, but the stage has no such task; remove it");
     }
   }
 }
@@ -248,7 +241,7 @@ void Checker::checkBackward(const Action &where, Work work) {
   };
   auto missing = [&](ActionKind kind) {
     report(Rule::S1, schedule.getRank(where.stage, where.direction), -1,
-           describe(withKind(kind)) + " never runs");
+           describe(withKind(kind)) + " never runs; add it");
   };
   if (!(work & getBit(ActionKind::F)))
     missing(ActionKind::F);
@@ -270,7 +263,7 @@ void Checker::checkBackward(const Action &where, Work work) {
       getPlace(withKind(hasB ? ActionKind::B : ActionKind::W));
   report(Rule::S1, second.rank, second.action,
          describeAt(second.rank, second.action) +
-             " repeats a part of the full backward",
+             " repeats a part of the full backward; remove one of them",
          {{full.rank, full.action, "the full backward is here"}});
 }
 
@@ -288,7 +281,7 @@ void Checker::checkPlacement() {
     if (owner != rank)
       report(Rule::S2, rank, index,
              describe(action) + " is on rank " + Twine(rank) + ", but rank " +
-                 Twine(owner) + " holds the stage");
+                 Twine(owner) + " holds the stage; move it there");
   });
 }
 
@@ -325,7 +318,8 @@ void Checker::checkComesAfter(const Action &part, int64_t rank, int64_t index) {
     Action needed = part;
     needed.kind = earlier;
     report(Rule::S3, rank, index,
-           describe(part) + " does not run after " + describe(needed),
+           describe(part) + " does not run after " + describe(needed) +
+               "; move it there",
            {{rank, getPlace(needed).action, "which is here"}});
     return;
   }
@@ -367,13 +361,13 @@ void Checker::reportUnavailable(int64_t rank, int64_t index, int64_t value) {
     report(Rule::S3, rank, index,
            describeAt(rank, index) + " comes before the " +
                (isActivation ? "forward" : "backward") + " of stage " +
-               Twine(maker.stage) + ", whose result it needs");
+               Twine(maker.stage) + ", whose result it needs; move it there");
     return;
   }
   Action receive = values.transfer(value, /*isSend=*/false);
   report(Rule::S3, rank, index,
          describeAt(rank, index) + " comes before " + describe(receive) +
-             ", or without it");
+             ", or without it; receive first");
 }
 
 void Checker::checkTransferAvailability(int64_t rank, int64_t index,
@@ -383,7 +377,8 @@ void Checker::checkTransferAvailability(int64_t rank, int64_t index,
     bool isHere = getPeer(schedule, part) == rank;
     if (states[value] & (isHere ? Received | Made : Received))
       report(Rule::S4, rank, index,
-             describe(part) + " receives what the rank holds already");
+             describe(part) +
+                 " receives what the rank holds already; remove it");
     states[value] |= Received;
     return;
   }
@@ -391,7 +386,7 @@ void Checker::checkTransferAvailability(int64_t rank, int64_t index,
     reportUnavailable(rank, index, value);
   if (states[value] & Sent)
     report(Rule::S4, rank, index,
-           describe(part) + " sends what was sent already");
+           describe(part) + " sends what was sent already; remove it");
   states[value] |= Sent;
 }
 

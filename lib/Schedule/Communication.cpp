@@ -59,6 +59,26 @@ Network pipewright::buildNetwork(const Schedule &schedule,
   return builder.take();
 }
 
+static bool isCommunication(const Action &action) {
+  return action.isTransfer() || action.kind == ActionKind::Group;
+}
+
+bool pipewright::hasTransfers(const Schedule &schedule) {
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    if (any_of(schedule.getActions(rank), isCommunication))
+      return true;
+  return false;
+}
+
+Schedule pipewright::removeTransfers(Schedule schedule) {
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
+    std::vector<Action> actions = schedule.getActions(rank);
+    llvm::erase_if(actions, isCommunication);
+    schedule.setActions(rank, std::move(actions));
+  }
+  return schedule;
+}
+
 namespace {
 /// Collects the new actions of one rank.
 class LaneWriter {

@@ -35,13 +35,17 @@ static Violation explain(const OrderFault &fault,
             describeEnd(fault.received, /*isSend=*/false) +
                 " is never sent by " + source + "; add " +
                 describeEnd(fault.received, /*isSend=*/true)};
+  // Values are numbered in pairs of an activation and a gradient.
+  bool isMixed = fault.sent % 2 != fault.received % 2;
+  const char *alternative =
+      isMixed ? ", or activations and gradients need a queue each" : "";
   return {Rule::S4,
           fault.target,
           fault.recvAction,
           target + " comes to " +
               describeEnd(fault.received, /*isSend=*/false) + " where " +
               source + " comes to " + describeEnd(fault.sent, /*isSend=*/true) +
-              "; both must use one order",
+              "; both must use one order" + alternative,
           {{fault.source, fault.sendAction, "which is here"}}};
 }
 

@@ -57,7 +57,7 @@ pp.task @s1.bw role BW stage @s1 (%h: tensor<2xf32> = <channel "h">) -> (tensor<
   pp.yield %h : tensor<2xf32>
 }
 pp.schedule "1f1b" ranks 2 microbatches 2 chunks 1
-// expected-error @below {{S1: rank 0: BW of stage 0, micro-batch 1 never runs}}
+// expected-error @below {{S1: rank 0: BW of stage 0, micro-batch 1 never runs; add it}}
 pp.program step rank 0 {
   pp.run @s0.f [0]
   pp.run @s0.bw [0]
@@ -106,7 +106,7 @@ pp.schedule "1f1b" ranks 2 microbatches 1 chunks 1
 pp.program step rank 0 {
   // expected-note @below {{the first time is here}}
   pp.run @s0.f [0]
-  // expected-error @below {{S1: rank 0: F of stage 0, micro-batch 0 runs twice}}
+  // expected-error @below {{S1: rank 0: F of stage 0, micro-batch 0 runs twice; remove one}}
   pp.run @s0.f [0]
   pp.run @s0.bw [0]
 }
@@ -187,7 +187,7 @@ pp.schedule "1f1b" ranks 2 microbatches 1 chunks 1
 pp.program step rank 0 {
   pp.run @s0.f [0]
   pp.run @s0.bw [0]
-  // expected-error @below {{S2: rank 0: BW of stage 1, micro-batch 0 is on rank 0, but rank 1 holds the stage}}
+  // expected-error @below {{S2: rank 0: BW of stage 1, micro-batch 0 is on rank 0, but rank 1 holds the stage; move it there}}
   pp.run @s1.bw [0]
 }
 pp.program step rank 1 {
@@ -224,7 +224,7 @@ pp.task @s1.bw role BW stage @s1 (%h: tensor<2xf32> = <channel "h">) -> (tensor<
 }
 pp.schedule "1f1b" ranks 2 microbatches 1 chunks 1
 pp.program step rank 0 {
-  // expected-error @below {{S3: rank 0: BW of stage 0, micro-batch 0 does not run after F of stage 0, micro-batch 0}}
+  // expected-error @below {{S3: rank 0: BW of stage 0, micro-batch 0 does not run after F of stage 0, micro-batch 0; move it there}}
   pp.run @s0.bw [0]
   // expected-note @below {{which is here}}
   pp.run @s0.f [0]

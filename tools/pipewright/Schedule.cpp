@@ -31,8 +31,22 @@ static cl::opt<std::string>
                           ".json file that holds one"));
 static cl::opt<bool>
     withCommunication("with-communication", PIPEWRIGHT_OPTION,
-                      cl::desc("Add sends and receives in an order that cannot "
-                               "deadlock"));
+                      cl::desc("Add sends and receives, in place of those that "
+                               "a file may have"));
+static cl::opt<MessageOrder> messageOrder(
+    "message-order", PIPEWRIGHT_OPTION, cl::init(MessageOrder::Global),
+    cl::desc("Where --with-communication puts them (default global)"),
+    cl::values(
+        clEnumValN(MessageOrder::Global, "global",
+                   "in one order on all ranks, which cannot deadlock"),
+        clEnumValN(MessageOrder::Naive, "naive",
+                   "right before and after the action that needs them")));
+static cl::opt<std::string> transportName(
+    "transport", cl::value_desc("KIND"), PIPEWRIGHT_OPTION,
+    cl::desc("Refuse a schedule whose sends and receives, added ones included, "
+             "deadlock where they travel so: blocking (default), grouped, "
+             "stream, stream-per-peer, stream-per-kind, stream-per-peer-kind, "
+             "stream-per-channel"));
 static cl::opt<ScheduleFormat>
     outputFormat("format", PIPEWRIGHT_OPTION,
                  cl::desc("What to print (default table)"),
@@ -46,6 +60,31 @@ static std::string getMoreHelp() {
                                 "--microbatches 8"});
 }
 
+/// Checks \p schedule with its own messages, or with those that it is given.
+static Expected<Schedule> addMessages(Schedule schedule, const CostModel &costs,
+                                      const CheckOptions &checks) {
+  auto check = [&](const Schedule &checked) -> Error {
+    std::vector<Violation> violations = checkSchedule(checked, checks);
+    if (violations.empty())
+      return Error::success();
+    return createStringError("schedule '" + checked.getName() +
+                             "' is not valid\n" +
+                             StringRef(toString(violations)).rtrim());
+  };
+  bool isAsked = withCommunication || messageOrder.getNumOccurrences() ||
+                 (transportName.getNumOccurrences() && !hasTransfers(schedule));
+  if (isAsked)
+    schedule = removeTransfers(std::move(schedule));
+  if (Error error = check(schedule))
+    return error;
+  if (!isAsked)
+    return schedule;
+  schedule = addCommunication(std::move(schedule), costs, messageOrder);
+  if (Error error = check(schedule))
+    return error;
+  return schedule;
+}
+
 /// Checks, simulates and prints \p schedule.
 static int explore(Schedule schedule, const ScheduleRequest &request) {
   Expected<CostModel> costs = makeCosts(schedule, request.costs);
@@ -56,16 +95,15 @@ static int explore(Schedule schedule, const ScheduleRequest &request) {
 
   CheckOptions checks;
   checks.memoryLimit = request.memoryLimit;
-  std::vector<Violation> violations = checkSchedule(schedule, checks);
-  if (!violations.empty())
-    return refuse("schedule '" + schedule.getName() + "' is not valid\n" +
-                  StringRef(toString(violations)).rtrim());
-
-  if (withCommunication)
-    schedule = addCommunication(schedule, *costs);
+  if (transportName.getNumOccurrences())
+    checks.transport = *parseTransport(transportName);
+  Expected<Schedule> complete =
+      addMessages(std::move(schedule), *costs, checks);
+  if (!complete)
+    return refuse(toString(complete.takeError()));
   ScheduleFormat format = options.json ? ScheduleFormat::Json : outputFormat;
   Error error = writeToOutput(options.output, [&](raw_ostream &os) {
-    return writeSchedule(schedule, *costs, format, os);
+    return writeSchedule(*complete, *costs, format, os);
   });
   return error ? refuse(toString(std::move(error))) : done;
 }
@@ -83,6 +121,10 @@ static int runParsed() {
   if (Error error = readStageCosts(options, request))
     return refuse(toString(std::move(error)));
 
+  if (transportName.getNumOccurrences() && !parseTransport(transportName))
+    return refuse("there is no transport '" + transportName + "'; there are " +
+                      listTransports(),
+                  wrongCommandLine);
   Expected<Schedule> schedule = fromFile ? readSchedule(scheduleName, options)
                                          : buildSchedule(scheduleName, request);
   if (!schedule)

@@ -64,6 +64,11 @@ inline int64_t getPeer(const Schedule &schedule, const Action &transfer) {
 /// carries them out.
 Network buildNetwork(const Schedule &schedule, Transport transport);
 
+/// Whether \p schedule says when its messages move.
+bool hasTransfers(const Schedule &schedule);
+/// \p schedule without its sends and receives.
+Schedule removeTransfers(Schedule schedule);
+
 /// Where transfers go between the computing actions.
 enum class MessageOrder {
   /// In one order on all ranks, that of a dry run, in which no transport can

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pipewright/Schedule/Checker.h"
+#include "pipewright/Schedule/Communication.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
 #include <gtest/gtest.h>
@@ -58,16 +59,17 @@ static std::string check(const Schedule &schedule,
 
 TEST(S1, ActionIsMissing) {
   EXPECT_EQ(check(make(2, {{f(0, 0), bw(0, 0), f(0, 1)}})),
-            "S1: rank 0: BW of stage 0, micro-batch 1 never runs\n");
+            "S1: rank 0: BW of stage 0, micro-batch 1 never runs; add it\n");
   EXPECT_EQ(check(make(1, {{f(0, 0), b(0, 0)}})),
-            "S1: rank 0: W of stage 0, micro-batch 0 never runs\n");
+            "S1: rank 0: W of stage 0, micro-batch 0 never runs; add it\n");
   EXPECT_EQ(check(make(1, {{bw(0, 0)}})),
-            "S1: rank 0: F of stage 0, micro-batch 0 never runs\n");
+            "S1: rank 0: F of stage 0, micro-batch 0 never runs; add it\n");
 }
 
 TEST(S1, ActionRunsTwice) {
   EXPECT_EQ(check(make(1, {{f(0, 0), f(0, 0), bw(0, 0)}})),
-            "S1: rank 0, action 1: F of stage 0, micro-batch 0 runs twice\n"
+            "S1: rank 0, action 1: F of stage 0, micro-batch 0 runs twice; "
+            "remove one\n"
             "  note: rank 0, action 0: the first time is here\n");
 }
 
@@ -76,9 +78,9 @@ TEST(S1, ActionRunsTwice) {
 TEST(S1, SplitAndFullBackwardOfTheSameMicrobatch) {
   EXPECT_EQ(check(make(2, {{f(0, 0), f(0, 1), bw(0, 0), b(0, 0), w(0, 0)}})),
             "S1: rank 0, action 3: B of stage 0, micro-batch 0 repeats a part "
-            "of the full backward\n"
+            "of the full backward; remove one of them\n"
             "  note: rank 0, action 2: the full backward is here\n"
-            "S1: rank 0: BW of stage 0, micro-batch 1 never runs\n");
+            "S1: rank 0: BW of stage 0, micro-batch 1 never runs; add it\n");
 }
 
 TEST(S1, ActionDoesNotExist) {
@@ -95,26 +97,26 @@ TEST(S1, RolesSayWhatAStageHas) {
   options.roles = {{ActionKind::F}, {ActionKind::F}};
   EXPECT_EQ(check(schedule, options),
             "S1: rank 1, action 1: BW of stage 1, micro-batch 0 runs, but the "
-            "stage has no such task\n");
+            "stage has no such task; remove it\n");
 }
 
 TEST(S2, WrongRank) {
   EXPECT_EQ(check(make(1, {{f(0, 0), f(1, 0), bw(0, 0)}, {bw(1, 0)}})),
             "S2: rank 0, action 1: F of stage 1, micro-batch 0 is on rank 0, "
-            "but rank 1 holds the stage\n");
+            "but rank 1 holds the stage; move it there\n");
 }
 
 TEST(S3, ForwardAfterBackward) {
   EXPECT_EQ(check(make(1, {{bw(0, 0), f(0, 0)}})),
             "S3: rank 0, action 0: BW of stage 0, micro-batch 0 does not run "
-            "after F of stage 0, micro-batch 0\n"
+            "after F of stage 0, micro-batch 0; move it there\n"
             "  note: rank 0, action 1: which is here\n");
 }
 
 TEST(S3, WeightGradientBeforeInputGradient) {
   EXPECT_EQ(check(make(1, {{f(0, 0), w(0, 0), b(0, 0)}})),
             "S3: rank 0, action 1: W of stage 0, micro-batch 0 does not run "
-            "after B of stage 0, micro-batch 0\n"
+            "after B of stage 0, micro-batch 0; move it there\n"
             "  note: rank 0, action 2: which is here\n");
 }
 
@@ -130,7 +132,8 @@ TEST(S3, UseBeforeReceive) {
   std::swap(lanes[1][0], lanes[1][1]);
   EXPECT_EQ(check(make(1, lanes)),
             "S3: rank 1, action 0: F of stage 1, micro-batch 0 comes before "
-            "RECV_F of stage 1, micro-batch 0, or without it\n");
+            "RECV_F of stage 1, micro-batch 0, or without it; receive "
+            "first\n");
 }
 
 TEST(S3, SendBeforeItsProducer) {
@@ -138,7 +141,8 @@ TEST(S3, SendBeforeItsProducer) {
   std::swap(lanes[0][0], lanes[0][1]);
   EXPECT_EQ(check(make(1, lanes)),
             "S3: rank 0, action 0: SEND_F of stage 0, micro-batch 0 comes "
-            "before the forward of stage 0, whose result it needs\n");
+            "before the forward of stage 0, whose result it needs; move it "
+            "there\n");
 }
 
 TEST(S4, ReceiveWithoutSend) {
@@ -156,7 +160,7 @@ TEST(S4, SendWithoutReceive) {
                {recvF(1, 0), f(1, 0), bw(1, 0), sendB(1, 0), sendB(1, 0)}});
   EXPECT_EQ(check(schedule),
             "S4: rank 1, action 4: SEND_B of stage 1, micro-batch 0 sends "
-            "what was sent already\n");
+            "what was sent already; remove it\n");
 }
 
 TEST(S4, ReceivedTwice) {
@@ -165,7 +169,7 @@ TEST(S4, ReceivedTwice) {
                {recvF(1, 0), recvF(1, 0), f(1, 0), bw(1, 0), sendB(1, 0)}});
   EXPECT_EQ(check(schedule),
             "S4: rank 1, action 1: RECV_F of stage 1, micro-batch 0 receives "
-            "what the rank holds already\n");
+            "what the rank holds already; remove it\n");
 }
 
 TEST(S4, NoOtherEnd) {
@@ -270,6 +274,74 @@ TEST(S6, TooManyActivations) {
       "3.5\n"
       "S6: rank 1: holds the activations of 4 micro-batches; the limit is "
       "3.5\n");
+}
+
+static Action pair(Action forward, Action backward) {
+  Action action{ActionKind::FB};
+  action.parts = {forward, backward};
+  return action;
+}
+
+/// The forward of an overlapped pair takes its memory before the backward gives
+/// any back.
+TEST(S6, OverlappedPairHoldsBoth) {
+  Schedule schedule = make(2, {{f(0, 0), pair(f(0, 1), bw(0, 0)), bw(0, 1)}});
+  EXPECT_EQ(getPeakActivations(schedule), std::vector<double>{2});
+  CheckOptions options;
+  options.memoryLimit = 1;
+  EXPECT_EQ(check(schedule, options),
+            "S6: rank 0: holds the activations of 2 micro-batches; the limit "
+            "is 1\n");
+}
+
+/// Both parts run at once, so one cannot use what the other makes.
+TEST(S3, OverlappedPairIsIndependent) {
+  EXPECT_EQ(check(make(1, {{pair(f(0, 0), bw(0, 0))}})),
+            "S3: rank 0, action 0: BW of stage 0, micro-batch 0 does not run "
+            "after F of stage 0, micro-batch 0; move it there\n"
+            "  note: rank 0, action 0: which is here\n");
+}
+
+/// A V: the last stage is on rank 0 again, whose two chunks pass their values
+/// on without a message.
+TEST(S3, ChunksOfOneRankNeedNoMessage) {
+  Schedule schedule({/*ranks=*/1, /*microbatches=*/1, /*chunks=*/2},
+                    placeInWaves(1, 2));
+  schedule.setActions(0, {f(0, 0), f(1, 0), bw(1, 0), bw(0, 0)});
+  EXPECT_EQ(check(schedule), "");
+  schedule.setActions(0, {f(1, 0), f(0, 0), bw(1, 0), bw(0, 0)});
+  EXPECT_EQ(check(schedule),
+            "S5: rank 0, action 0: rank 0 waits before F of stage 1, "
+            "micro-batch 0 for the forward of stage 0 on rank 0, and none of "
+            "the ranks can go on; each must run first what another waits "
+            "for\n");
+}
+
+static Action reverse(Action action) {
+  action.direction = 1;
+  return action;
+}
+
+/// Two directions: rank 1 holds stage 0 of the second one.
+TEST(S2, DirectionsHavePlacementsOfTheirOwn) {
+  Schedule schedule({/*ranks=*/2, /*microbatches=*/2, /*chunks=*/1},
+                    placeBothWays(2));
+  Actions first = {f(0, 0), reverse(f(1, 0)), reverse(bw(1, 0)), bw(0, 0)};
+  Actions second = {reverse(f(0, 0)), f(1, 0), bw(1, 0), reverse(bw(0, 0))};
+  schedule.setActions(0, first);
+  schedule.setActions(1, second);
+  EXPECT_EQ(check(schedule), "");
+  EXPECT_EQ(
+      check(addCommunication(schedule, makeUniformCosts(schedule, {1, 1, 1}))),
+      "");
+  std::swap(first[0], second[0]);
+  schedule.setActions(0, first);
+  schedule.setActions(1, second);
+  EXPECT_EQ(check(schedule),
+            "S2: rank 0, action 0: F of stage 0, micro-batch 0, direction 1 is "
+            "on rank 0, but rank 1 holds the stage; move it there\n"
+            "S2: rank 1, action 0: F of stage 0, micro-batch 0 is on rank 1, "
+            "but rank 0 holds the stage; move it there\n");
 }
 
 TEST(S7, GradientsOutOfOrder) {
