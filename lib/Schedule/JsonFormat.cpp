@@ -96,6 +96,8 @@ void pipewright::writeJson(const Schedule &schedule, const Metrics &metrics,
   json::OStream json(os, /*IndentSize=*/1);
   json.object([&] {
     json.attribute("schedule", schedule.getName());
+    if (!schedule.getChosen().empty())
+      json.attribute("chosen", schedule.getChosen());
     json.attribute("ranks", schedule.getRanks());
     json.attribute("stages", schedule.getStages());
     json.attribute("microbatches", schedule.getShape().microbatches);

@@ -66,9 +66,11 @@ Expected<Schedule> pipewright::buildSchedule(StringRef name,
   ScheduleShape &shape = request.shape;
   if (shape.chunks == 0)
     shape.chunks = chooseChunks(*info, request);
+  // A generator that chooses the number of chunks is left to do so.
+  int64_t chunks = shape.chunks == 0 && info->chunks == 0 ? 1 : shape.chunks;
   for (auto [what, count] : {std::pair("ranks", shape.ranks),
                              std::pair("micro-batches", shape.microbatches),
-                             std::pair("chunks", shape.chunks)})
+                             std::pair("chunks", chunks)})
     if (count < 1)
       return createStringError("schedule '" + name + "' needs at least 1 of " +
                                what + ", not " + Twine(count));
@@ -76,7 +78,7 @@ Expected<Schedule> pipewright::buildSchedule(StringRef name,
     return createStringError("schedule '" + name + "' " +
                              toString(std::move(error)));
   };
-  if (Error error = checkTractable(shape))
+  if (Error error = checkTractable({shape.ranks, shape.microbatches, chunks}))
     return addName(std::move(error));
   if (request.group != 0 && !info->hasGroups)
     return createStringError("schedule '" + name +

@@ -108,7 +108,7 @@ static Error report(StringRef name, int64_t ranks, int64_t microbatches) {
 
 static Error reportAll() {
   for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries())
-    if (info.name != "auto")
+    if (!info.isSearch)
       if (Error error = report(info.name, 64, 512))
         return error;
   // The largest comes last: the peak of memory is that of the whole process.

@@ -85,6 +85,16 @@ static Expected<Schedule> addMessages(Schedule schedule, const CostModel &costs,
   return schedule;
 }
 
+/// "'zb-v' with 2 chunks": what stands behind the schedule of a search.
+static std::string describeChoice(const Schedule &schedule) {
+  StringRef chosen = schedule.getChosen();
+  int64_t chunks = schedule.getShape().chunks;
+  return formatv("{0} with {1} {2}",
+                 chosen == "search" ? "an order of its own"
+                                    : ("'" + chosen + "'").str(),
+                 chunks, chunks == 1 ? "chunk" : "chunks");
+}
+
 /// Checks, simulates and prints \p schedule.
 static int explore(Schedule schedule, const ScheduleRequest &request) {
   Expected<CostModel> costs = makeCosts(schedule, request.costs);
@@ -95,6 +105,9 @@ static int explore(Schedule schedule, const ScheduleRequest &request) {
 
   CheckOptions checks;
   checks.memoryLimit = request.memoryLimit;
+  if (!schedule.getChosen().empty())
+    errs() << "pipewright: note: '" << schedule.getName() << "' took "
+           << describeChoice(schedule) << '\n';
   if (transportName.getNumOccurrences())
     checks.transport = *parseTransport(transportName);
   Expected<Schedule> complete =

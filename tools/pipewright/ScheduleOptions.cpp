@@ -61,6 +61,20 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
                                        "PyTorch before 2.6; BW is the full "
                                        "backward")),
                  cl::sub(command), cl::cat(category)),
+      objective("objective",
+                cl::desc("What 'auto' makes small (default makespan)"),
+                cl::init(Objective::Makespan),
+                cl::values(clEnumValN(Objective::Makespan, "makespan",
+                                      "the time of a step"),
+                           clEnumValN(Objective::Span, "span",
+                                      "the time of a step on the busiest rank "
+                                      "if steps overlap")),
+                cl::sub(command), cl::cat(category)),
+      parameterCopies("parameter-copies", cl::value_desc("N"), cl::init(1),
+                      cl::desc("Copies of the parameters that 'auto' may keep: "
+                               "schedules of two directions have 2 (default "
+                               "1)"),
+                      cl::sub(command), cl::cat(category)),
       json("json", cl::desc("Print JSON"), cl::sub(command), cl::cat(category)),
       output("o", cl::value_desc("FILE"), cl::init("-"),
              cl::desc("Write to FILE"), cl::sub(command), cl::cat(category)) {}
@@ -71,5 +85,7 @@ ScheduleRequest ScheduleOptions::makeRequest() const {
   request.recompute = recompute;
   if (memoryLimit.getNumOccurrences())
     request.memoryLimit = memoryLimit;
+  request.objective = objective;
+  request.parameterCopies = parameterCopies;
   return request;
 }

@@ -30,6 +30,8 @@ struct ScheduleOptions {
   llvm::cl::list<std::string> layerCost;
   llvm::cl::opt<double> memoryLimit;
   llvm::cl::opt<CsvLetters> csvLetters;
+  llvm::cl::opt<Objective> objective;
+  llvm::cl::opt<int64_t> parameterCopies;
   llvm::cl::opt<bool> json;
   llvm::cl::opt<std::string> output;
 };

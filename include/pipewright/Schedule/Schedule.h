@@ -206,6 +206,11 @@ public:
   llvm::StringRef getName() const { return name; }
   void setName(llvm::StringRef newName) { name = newName.str(); }
 
+  /// Of a schedule that a search made: the name of the one that it took, or
+  /// `search` if it took one of its own. Empty otherwise.
+  llvm::StringRef getChosen() const { return chosen; }
+  void setChosen(llvm::StringRef newChosen) { chosen = newChosen.str(); }
+
   /// An inference schedule: no backward, no update.
   bool isForwardOnly() const { return forwardOnly; }
   void setForwardOnly() { forwardOnly = true; }
@@ -257,7 +262,7 @@ public:
   }
 
 private:
-  std::string name;
+  std::string name, chosen;
   bool forwardOnly = false;
   ScheduleShape shape;
   Placement placement;

@@ -19,6 +19,17 @@
 
 namespace pipewright {
 
+/// What a search makes as small as it can.
+enum class Objective : uint8_t {
+  /// The end of the last rank: the time of a step after which all ranks wait
+  /// for each other.
+  Makespan,
+  /// The longest time of a rank from its first start to its last end, which is
+  /// what the zero-bubble papers count: the time of a step if a rank that is
+  /// done goes on with the next step.
+  Span
+};
+
 /// What a generator is asked for. Most follow a rule of the shape alone.
 struct ScheduleRequest {
   ScheduleRequest(const ScheduleShape &shape) : shape(shape) {}
@@ -39,6 +50,10 @@ struct ScheduleRequest {
   /// Whether stages recompute what they did not keep, as an action R of their
   /// own. Generators need not care: it is added to what they make.
   bool recompute = false;
+  /// The rest is for searches.
+  Objective objective = Objective::Makespan;
+  /// Most copies of the parameters. Schedules of two directions have two.
+  int64_t parameterCopies = 1;
 };
 
 struct ScheduleInfo {
@@ -51,10 +66,13 @@ struct ScheduleInfo {
   /// request that the schedule cannot serve: "needs 1 chunk per rank, not 2;
   /// use 1". All numbers of the shape are at least 1.
   llvm::Expected<Schedule> (*build)(const ScheduleRequest &request);
-  /// Stages per rank where nobody asks for a number of them.
+  /// Stages per rank where nobody asks for a number of them; 0: the generator
+  /// chooses.
   int64_t chunks = 1;
   /// Whether ScheduleRequest::group means anything to it.
   bool hasGroups = false;
+  /// Takes seconds, and chooses among the schedules that are not searches.
+  bool isSearch = false;
 };
 
 class ScheduleRegistry {

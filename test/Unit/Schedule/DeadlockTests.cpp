@@ -114,6 +114,9 @@ TEST_P(GlobalOrder, RunsOnEveryTransport) {
   for (int64_t ranks : {1, 2, 3, 4, 6, 8})
     for (int64_t microbatches : {1, 2, 5, 8, 16, 24})
       for (double latency : {0.0, 0.5, 7.0}) {
+        // A search takes its time with each shape.
+        if (GetParam().isSearch && ranks * microbatches > 16)
+          continue;
         Expected<Schedule> built = buildSchedule(
             GetParam().name, {ScheduleShape{ranks, microbatches, 0}});
         if (!built) {

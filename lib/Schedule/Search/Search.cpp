@@ -1,0 +1,144 @@
+//===- Search.cpp - The best schedule for given costs
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/Search.h"
+
+#include "Explore.h"
+
+#include "pipewright/Schedule/Recomputation.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+
+using namespace llvm;
+using namespace pipewright;
+
+namespace {
+class Search {
+public:
+  explicit Search(const ScheduleRequest &request) : request(request) {}
+
+  /// The best schedule with \p chunks stages on each rank. It does not depend
+  /// on what other numbers of chunks are tried, so asking for the number that
+  /// a search chose gives the same schedule.
+  void searchChunks(int64_t chunks);
+
+  std::optional<Schedule> takeBest() { return std::move(best); }
+
+private:
+  void tryRegistered(ScheduleRequest sized);
+  void tryPlacement(const ScheduleRequest &sized,
+                    const std::vector<int64_t> &placement);
+  /// Keeps \p schedule if it is the best with its number of chunks.
+  void offer(Schedule schedule, StringRef origin);
+  Expected<Score> judge(const Schedule &schedule) const;
+
+  ScheduleRequest request;
+  std::optional<Schedule> bestOfChunks, best;
+  std::optional<Score> scoreOfChunks, score;
+};
+} // namespace
+
+Expected<Score> Search::judge(const Schedule &schedule) const {
+  Expected<CostModel> costs = makeCosts(schedule, request.costs);
+  if (!costs)
+    return costs.takeError();
+  Schedule complete = request.recompute ? addRecomputation(schedule) : schedule;
+  Metrics metrics = measure(complete, simulate(complete, *costs));
+  double peak = *llvm::max_element(metrics.peakActivations);
+  if (request.objective == Objective::Span)
+    return Score{metrics.span, peak, metrics.makespan};
+  return Score{metrics.makespan, peak, metrics.span};
+}
+
+void Search::offer(Schedule schedule, StringRef origin) {
+  Expected<Score> found = judge(schedule);
+  if (!found)
+    return consumeError(found.takeError());
+  if (request.memoryLimit && found->memory > *request.memoryLimit)
+    return;
+  if (scoreOfChunks && !(*found < *scoreOfChunks))
+    return;
+  schedule.setChosen(origin);
+  scoreOfChunks = *found;
+  bestOfChunks = std::move(schedule);
+}
+
+void Search::tryRegistered(ScheduleRequest sized) {
+  // That is added to whatever is chosen.
+  sized.recompute = false;
+  for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries()) {
+    if (info.isSearch)
+      continue;
+    Expected<Schedule> schedule = buildSchedule(info.name, sized);
+    if (!schedule) {
+      // It does not serve this shape; others do.
+      consumeError(schedule.takeError());
+      continue;
+    }
+    if (schedule->getDirections() <= request.parameterCopies)
+      offer(std::move(*schedule), info.name);
+  }
+}
+
+void Search::tryPlacement(const ScheduleRequest &sized,
+                          const std::vector<int64_t> &placement) {
+  SearchProblem problem(sized, placement);
+  if (std::optional<Found> found = explore(problem, scoreOfChunks))
+    offer(problem.makeSchedule(found->orders), "search");
+}
+
+void Search::searchChunks(int64_t chunks) {
+  ScheduleRequest sized = request;
+  sized.shape.chunks = chunks;
+  scoreOfChunks.reset();
+  tryRegistered(sized);
+  std::vector<int64_t> loops = placeInLoops(sized.shape.ranks, chunks).front();
+  std::vector<int64_t> waves = placeInWaves(sized.shape.ranks, chunks).front();
+  tryPlacement(sized, loops);
+  if (waves != loops)
+    tryPlacement(sized, waves);
+  if (!scoreOfChunks || (score && !(*scoreOfChunks < *score)))
+    return;
+  score = scoreOfChunks;
+  best = std::move(bestOfChunks);
+}
+
+/// The numbers of chunks that registered schedules usually have, in order.
+static std::vector<int64_t> getUsualChunks() {
+  std::vector<int64_t> numbers;
+  for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries())
+    if (!info.isSearch)
+      numbers.push_back(info.chunks);
+  llvm::sort(numbers);
+  numbers.erase(llvm::unique(numbers), numbers.end());
+  return numbers;
+}
+
+Expected<Schedule> pipewright::searchSchedule(const ScheduleRequest &request) {
+  const ScheduleShape &shape = request.shape;
+  int64_t given = request.costs.stages.size();
+  if (given > 0 && given != shape.ranks * shape.chunks)
+    return createStringError(
+        "needs the costs of as many stages on each rank; " + Twine(given) +
+        " stages are not those of " + Twine(shape.ranks) + " ranks" +
+        (shape.chunks > 0 ? " with " + Twine(shape.chunks) + " chunks" : ""));
+  if (request.memoryLimit && !(*request.memoryLimit >= 1))
+    return createStringError(
+        formatv("needs a memory limit of at least 1, not {0}: every schedule "
+                "holds the activations of a micro-batch on each rank",
+                *request.memoryLimit));
+
+  Search search(request);
+  if (shape.chunks > 0)
+    search.searchChunks(shape.chunks);
+  else
+    for (int64_t chunks : getUsualChunks())
+      search.searchChunks(chunks);
+  return std::move(*search.takeBest());
+}
