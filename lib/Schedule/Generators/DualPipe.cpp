@@ -20,9 +20,9 @@ static llvm::Expected<Schedule> buildDualPipe(const ScheduleRequest &request) {
     return error;
   if (llvm::Error error = checkMultiple("ranks", shape.ranks, 2))
     return error;
-  if (llvm::Error error = checkMultiple("micro-batches", shape.microbatches, 2))
-    return error;
   if (llvm::Error error = checkDualPipeMicrobatches(shape))
+    return error;
+  if (llvm::Error error = checkMultiple("micro-batches", shape.microbatches, 2))
     return error;
   Schedule schedule(shape, placeBothWays(shape.ranks));
   for (int64_t rank = 0; rank < shape.ranks; ++rank) {

@@ -9,9 +9,10 @@
 using namespace pipewright;
 
 /// A V in which forwards go down the ranks at half speed and come back at full
-/// speed, and backwards the same: an activation of the first chunk is held
-/// about as much longer on the first ranks as one of the second is on the last,
-/// and each rank holds about half of what 1f1b holds at most.
+/// speed, and backwards the same. A rank holds an activation of its first chunk
+/// the longer the earlier it is in the pipeline, and one of its second chunk
+/// the shorter, such that all ranks hold the same: about half of what 1f1b
+/// holds at most.
 static llvm::Expected<Schedule> buildVHalf(const ScheduleRequest &request) {
   const ScheduleShape &shape = request.shape;
   if (llvm::Error error = checkChunks(shape, 2))

@@ -102,8 +102,8 @@ TEST(Bidirectional, RefusesWhatDoesNotMeet) {
                    "needs an even number of ranks, not 1; use 2"),
         std::tuple("dualpipe", ScheduleShape{4, 9, 1},
                    "needs an even number of micro-batches, not 9; use 8 or 10"),
-        std::tuple("dualpipe", ScheduleShape{4, 6, 1},
-                   "needs at least two micro-batches per rank, here 8, not 6; "
+        std::tuple("dualpipe", ScheduleShape{4, 7, 1},
+                   "needs at least two micro-batches per rank, here 8, not 7; "
                    "use 8"),
         std::tuple("dualpipe", ScheduleShape{4, 8, 2},
                    "needs 1 chunk per rank, not 2; use 1"),

@@ -13,8 +13,8 @@ using namespace llvm;
 using namespace pipewright;
 
 static void forEachPoint(function_ref<void(const Point &)> check) {
-  for (double p : {1, 2, 3, 4, 6, 8})
-    for (double m : {1, 2, 3, 4, 7, 8, 13, 32})
+  for (double p : {1, 2, 3, 4, 6, 8, 16})
+    for (double m : {1, 2, 3, 4, 7, 8, 13, 32, 64})
       for (const StageCost &cost : getRatios())
         for (double l : {0., .25})
           check({p, m, cost.f, cost.b, cost.w, l});

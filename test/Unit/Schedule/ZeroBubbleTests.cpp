@@ -93,6 +93,36 @@ TEST(ZeroBubble, V) {
   });
 }
 
+/// The most that \p rank holds if B frees all of an activation but the part
+/// \p kept, which W needs.
+static double getWeightedPeak(const Schedule &schedule, int64_t rank,
+                              double kept) {
+  double held = 0, peak = 0;
+  for (const Action &action : schedule.getActions(rank)) {
+    if (action.kind == ActionKind::F)
+      peak = std::max(peak, ++held);
+    if (action.kind == ActionKind::B)
+      held -= 1 - kept;
+    if (action.kind == ActionKind::W)
+      held -= kept;
+  }
+  return peak;
+}
+
+TEST(ZeroBubble, MemoryThatOnlyWeightGradientsKeep) {
+  for (double p : {1, 2, 3, 4, 6, 8, 16})
+    for (double m : {2 * p - 1, 2 * p, 4 * p})
+      for (double kept : {.25, .5, 1.})
+        for (int64_t rank = 0; rank < p; ++rank) {
+          EXPECT_DOUBLE_EQ(getWeightedPeak(build("zb-h1", {p, m}), rank, kept),
+                           p - rank + rank * kept)
+              << p << " ranks, " << m << " micro-batches, rank " << rank;
+          EXPECT_DOUBLE_EQ(getWeightedPeak(build("zb-h2", {p, m}), rank, kept),
+                           2 * (p - rank) - 1 + 2 * rank * kept)
+              << p << " ranks, " << m << " micro-batches, rank " << rank;
+        }
+}
+
 /// The share of the longest span of any rank in which it is idle.
 static double getSpanRate(StringRef name, const Point &point) {
   double bubble = simulate(name, point).spanBubble;
