@@ -98,11 +98,19 @@ static const Row rows[] = {{"gpipe", ".......==", ".......=="},
                            {"zb-v", "DDDDDD.x=", "DDDDDD.x="},
                            {"dualpipe", "DDDDDD.==", "DDDDDD.=="},
                            {"dualpipev", "DDDDDD.x=", "DDDDDD.=="},
-                           {"chimera", "D.DDDD.==", "D.DDDD.=="}};
+                           {"v-half", "DDDDDD.x=", "DDDDDD.x="},
+                           // Posted in groups it hangs because rank 0 sends its third micro-batch in
+    // one group with the receive of the first one's way back, while rank 1 asks
+    // for the third only after the backward of the first.
+    {"v-min", "DDDDDD.x=", "DDDDDD.x="},
+                           {"chimera", "D.DDDD.==", "D.DDDD.=="},
+                           {"hanayo", "DDDDDD.x=", "DDDDDD.=="},
+                           {"hanayo", "DDDDDDDxx", "DDDDDDDxx", /*chunks=*/4}};
 
 INSTANTIATE_TEST_SUITE_P(Table, NaiveOrder, testing::ValuesIn(rows),
                          [](const testing::TestParamInfo<Row> &info) {
-                           return makeTestName(info.param.name);
+                           return makeTestName(info.param.name) +
+                                  std::to_string(info.param.chunks);
                          });
 
 /// What makes the global order safe holds for every schedule of the registry,
