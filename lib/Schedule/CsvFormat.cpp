@@ -54,7 +54,7 @@ static void writeCell(const Action &action, raw_ostream &os) {
   os << action.stage << getLetters(action.kind) << action.microbatch;
 }
 
-static Error writeAction(const Action &action, raw_ostream &os) {
+static Error checkExpressible(const Action &action) {
   switch (action.kind) {
   case ActionKind::R:
   case ActionKind::Step:
@@ -64,17 +64,19 @@ static Error writeAction(const Action &action, raw_ostream &os) {
     return createStringError("PyTorch's format cannot express that " +
                              describe(action) +
                              " are posted together; use JSON");
-  case ActionKind::FB:
-    os << '(';
-    writeCell(action.parts[0], os);
-    os << ';';
-    writeCell(action.parts[1], os);
-    os << ')' << pairName;
-    return Error::success();
   default:
-    writeCell(action, os);
     return Error::success();
   }
+}
+
+static void writeAction(const Action &action, raw_ostream &os) {
+  if (action.kind != ActionKind::FB)
+    return writeCell(action, os);
+  os << '(';
+  writeCell(action.parts[0], os);
+  os << ';';
+  writeCell(action.parts[1], os);
+  os << ')' << pairName;
 }
 
 Error pipewright::writeCsv(const Schedule &schedule, raw_ostream &os) {
@@ -83,12 +85,16 @@ Error pipewright::writeCsv(const Schedule &schedule, raw_ostream &os) {
                              Twine(schedule.getDirections()) +
                              " directions of schedule '" + schedule.getName() +
                              "'; use JSON");
+  // Nothing is written of what is refused.
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    for (const Action &action : schedule.getActions(rank))
+      if (Error error = checkExpressible(action))
+        return error;
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
     ListSeparator comma(",");
     for (const Action &action : schedule.getActions(rank)) {
       os << StringRef(comma);
-      if (Error error = writeAction(action, os))
-        return error;
+      writeAction(action, os);
     }
     os << '\n';
   }

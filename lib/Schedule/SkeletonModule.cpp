@@ -89,6 +89,9 @@ llvm::SmallVector<pp::Role> SkeletonBuilder::getRoles(int64_t stage) const {
   };
   for (const Action &action : schedule.getActions(schedule.getRank(stage)))
     forEachPart(action, add);
+  // A stage that splits some backwards splits all: a full one is both parts.
+  if (llvm::is_contained(roles, pp::Role::B))
+    llvm::erase(roles, pp::Role::BW);
   return roles;
 }
 
