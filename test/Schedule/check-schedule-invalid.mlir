@@ -244,6 +244,32 @@ pp.program eval rank 1 {
 
 // -----
 
+// The weight gradient before the input gradient that it needs.
+
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []
+pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> () {
+  pp.yield
+}
+pp.task @s0.b role B stage @s0 (%x: tensor<2xf32> = <input "x">) -> (tensor<2xf32> = <saved "s0">) {
+  pp.yield %x : tensor<2xf32>
+}
+pp.task @s0.w role W stage @s0 (%x: tensor<2xf32> = <input "x">) -> () {
+  pp.yield
+}
+pp.schedule "zb-h1" ranks 1 microbatches 1 chunks 1
+pp.program step rank 0 {
+  pp.run @s0.f [0]
+  // expected-error @below {{S3: rank 0: W of stage 0, micro-batch 0 does not run after B of stage 0, micro-batch 0; move it there}}
+  pp.run @s0.w [0]
+  // expected-note @below {{which is here}}
+  pp.run @s0.b [0]
+}
+pp.program eval rank 0 {
+  pp.run @s0.f [0]
+}
+
+// -----
+
 // Orders that wait for each other: rank 0 wants a gradient before it has run
 // the forward that rank 1 runs first.
 
