@@ -129,7 +129,8 @@ void CommChecker::visitRun(pp::RunOp run, int64_t rank, int64_t microbatch,
       report(run, Rule::S3)
           << "task '" << task.getSymName() << "' reads " << name(value)
           << " before it is "
-          << (graph.crossesRanks(channel) ? "received" : "made");
+          << (graph.crossesRanks(channel) ? "received; receive it first"
+                                          : "made; run its task first");
   }
   for (int64_t channel : graph.getWrites(task))
     memory.held[{channel, microbatch}] = run;
@@ -147,12 +148,12 @@ bool CommChecker::checkEnd(Operation *op, int64_t channel, int64_t rank,
     report(op, Rule::S2) << "rank " << rank << (isSend ? " sends" : " receives")
                          << " channel '" << name << "', whose "
                          << (isSend ? "source" : "target")
-                         << " stage is on rank " << owner;
+                         << " stage is on rank " << owner << "; move it there";
     return false;
   }
   if (!graph.crossesRanks(channel)) {
     report(op, Rule::S4) << "channel '" << name << "' joins two stages of rank "
-                         << rank << ", which need no message";
+                         << rank << ", which need no message; remove it";
     return false;
   }
   return true;
@@ -165,13 +166,14 @@ void CommChecker::visitSend(pp::SendOp send, int64_t rank, int64_t microbatch,
   if (!checkEnd(send, channel, rank, /*isSend=*/true))
     return;
   if (!memory.held.count(value)) {
-    report(send, Rule::S3) << "sends " << name(value) << " before it is made";
+    report(send, Rule::S3) << "sends " << name(value)
+                           << " before it is made; run its task first";
     return;
   }
   auto [first, isFirst] = memory.sent.try_emplace(value, send);
   if (!isFirst) {
     report(send, Rule::S4)
-            .append("sends ", name(value), " again")
+            .append("sends ", name(value), " again; remove one")
             .attachNote(first->second->getLoc())
         << "the first time is here";
     return;
@@ -188,7 +190,7 @@ void CommChecker::visitRecv(pp::RecvOp recv, int64_t rank, int64_t microbatch,
   auto [first, isFirst] = memory.held.try_emplace(value, recv);
   if (!isFirst) {
     report(recv, Rule::S4)
-            .append("receives ", name(value), " again")
+            .append("receives ", name(value), " again; remove one")
             .attachNote(first->second->getLoc())
         << "the first time is here";
     return;
@@ -217,14 +219,15 @@ void CommChecker::checkOrders(const Network &network) {
     if (fault.received < 0) {
       report(ops[fault.source][fault.sendAction], Rule::S4)
           << "rank " << fault.target << " never receives "
-          << nameMessage(fault.sent) << " from rank " << fault.source;
+          << nameMessage(fault.sent) << " from rank " << fault.source
+          << "; add a 'pp.recv'";
       continue;
     }
     Operation *recv = ops[fault.target][fault.recvAction];
     if (fault.sent < 0) {
-      report(recv, Rule::S4)
-          << "rank " << fault.source << " never sends "
-          << nameMessage(fault.received) << " to rank " << fault.target;
+      report(recv, Rule::S4) << "rank " << fault.source << " never sends "
+                             << nameMessage(fault.received) << " to rank "
+                             << fault.target << "; add a 'pp.send'";
       continue;
     }
     InFlightDiagnostic diag = report(recv, Rule::S4)

@@ -112,7 +112,7 @@ void GradientChecker::checkParameters() {
     if (parameter.getTrainable() &&
         !updateOfParameter.count(parameter.getSymName()))
       report(parameter) << "trainable parameter '" << parameter.getSymName()
-                        << "' has no update";
+                        << "' has no update; run '--nn-attach-optimizer'";
 }
 
 void GradientChecker::checkTasks() {
@@ -168,7 +168,7 @@ void GradientChecker::checkRuns(int64_t rank) {
       if (!done.contains({task, mb})) {
         report(step) << "rank " << rank << " updates '" << contribution.first
                      << "' without micro-batch " << mb << " of task '"
-                     << task.getSymName() << "'";
+                     << task.getSymName() << "'; run it before 'pp.step'";
         break;
       }
   }

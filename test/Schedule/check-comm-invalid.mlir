@@ -197,7 +197,7 @@ pp.program step rank 0 {
   pp.step
 }
 pp.program step rank 1 {
-  // expected-error @below {{S4: rank 0 never sends 'h' micro-batch 0 to rank 1}}
+  // expected-error @below {{S4: rank 0 never sends 'h' micro-batch 0 to rank 1; add a 'pp.send'}}
   pp.recv @h [0]
   pp.run @s1.f [0]
   pp.run @s1.bw [0]
@@ -242,9 +242,9 @@ pp.program step rank 0 {
   pp.step
 }
 pp.program step rank 1 {
-  // expected-error @below {{S3: task 's1.f' reads 'h' micro-batch 0 before it is received}}
+  // expected-error @below {{S3: task 's1.f' reads 'h' micro-batch 0 before it is received; receive it first}}
   pp.run @s1.f [0]
-  // expected-error @below {{S3: task 's1.bw' reads 'h' micro-batch 0 before it is received}}
+  // expected-error @below {{S3: task 's1.bw' reads 'h' micro-batch 0 before it is received; receive it first}}
   pp.run @s1.bw [0]
   pp.send @dh [0]
   pp.step
@@ -288,7 +288,7 @@ pp.program step rank 1 {
   pp.recv @h [0]
   pp.run @s1.f [0]
   pp.run @s1.bw [0]
-  // expected-error @below {{S4: rank 0 never receives 'dh' micro-batch 0 from rank 1}}
+  // expected-error @below {{S4: rank 0 never receives 'dh' micro-batch 0 from rank 1; add a 'pp.recv'}}
   pp.send @dh [0]
   pp.step
 }
@@ -323,7 +323,7 @@ pp.task @s1.bw role BW stage @s1 (%h: tensor<2xf32> = <channel "h">) -> (tensor<
 }
 pp.schedule "1f1b" ranks 2 microbatches 1 chunks 1
 pp.program step rank 0 {
-  // expected-error @below {{S3: sends 'h' micro-batch 0 before it is made}}
+  // expected-error @below {{S3: sends 'h' micro-batch 0 before it is made; run its task first}}
   pp.send @h [0]
   pp.run @s0.f [0]
   pp.recv @dh [0]
@@ -371,7 +371,7 @@ pp.program step rank 0 {
   pp.run @s0.f [0]
   // expected-note @below {{the first time is here}}
   pp.send @h [0]
-  // expected-error @below {{S4: sends 'h' micro-batch 0 again}}
+  // expected-error @below {{S4: sends 'h' micro-batch 0 again; remove one}}
   pp.send @h [0]
   pp.recv @dh [0]
   pp.run @s0.bw [0]
@@ -380,7 +380,7 @@ pp.program step rank 0 {
 pp.program step rank 1 {
   // expected-note @below {{the first time is here}}
   pp.recv @h [0]
-  // expected-error @below {{S4: receives 'h' micro-batch 0 again}}
+  // expected-error @below {{S4: receives 'h' micro-batch 0 again; remove one}}
   pp.recv @h [0]
   pp.run @s1.f [0]
   pp.run @s1.bw [0]
@@ -486,7 +486,7 @@ pp.program step rank 1 {
   pp.recv @h [0]
   pp.run @s1.f [0]
   pp.run @s1.bw [0]
-  // expected-error @below {{S2: rank 1 sends channel 'h', whose source stage is on rank 0}}
+  // expected-error @below {{S2: rank 1 sends channel 'h', whose source stage is on rank 0; move it there}}
   pp.send @h [0]
   pp.send @dh [0]
   pp.step

@@ -38,7 +38,7 @@ pp.program step rank 0 {
   pp.run @s0.f [0]
   pp.run @s0.bw [0]
   pp.run @s0.f [1]
-  // expected-error @below {{S7: rank 0 updates 'w' without micro-batch 1 of task 's0.bw'}}
+  // expected-error @below {{S7: rank 0 updates 'w' without micro-batch 1 of task 's0.bw'; run it before 'pp.step'}}
   pp.step
   // expected-error @below {{S7: rank 0 goes on after 'pp.step', which must be its last action}}
   pp.run @s0.bw [1]
@@ -94,7 +94,7 @@ pp.program step rank 0 {
 
 // A trainable parameter that is never updated.
 
-// expected-error @below {{S7: trainable parameter 'w' has no update}}
+// expected-error @below {{S7: trainable parameter 'w' has no update; run '--nn-attach-optimizer'}}
 pp.parameter @w trainable : tensor<2xf32> = dense<0.0> : tensor<2xf32>
 pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters [@w]
 pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> () {
