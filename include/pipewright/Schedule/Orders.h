@@ -41,8 +41,8 @@ UnitLists listUnits(int64_t stage, int64_t microbatches);
 UnitLists listInterleaved(const ScheduleShape &shape, int64_t rank,
                           int64_t group);
 
-/// The group size of \p request, or the refusal of one that leaves ranks
-/// without work between two chunks or is larger than its last group can be.
+/// The group size of \p request, or the refusal of one below the number of
+/// ranks, which would wait between two chunks, or above all micro-batches.
 llvm::Expected<int64_t> getGroupSize(const ScheduleRequest &request);
 
 /// Adds \p warmup forwards to \p rank (or as many as there are), then a
