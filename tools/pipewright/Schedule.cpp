@@ -14,8 +14,6 @@
 #include "pipewright/Schedule/Checker.h"
 #include "pipewright/Schedule/Communication.h"
 
-#include "llvm/Support/FormatVariadic.h"
-
 using namespace llvm;
 using namespace pipewright;
 
@@ -53,11 +51,14 @@ static cl::opt<ScheduleFormat>
                  cl::init(ScheduleFormat::Table), getScheduleFormats());
 
 static std::string getMoreHelp() {
-  std::string text = "\nSCHEDULES:\n\n";
-  for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries())
-    text += formatv("  {0,-18} {1}\n", info.name, info.summary);
-  return text + formatExamples({"pipewright schedule --schedule 1f1b --ranks 4 "
-                                "--microbatches 8"});
+  return formatSchedules() +
+         formatExamples(
+             {"pipewright schedule --schedule 1f1b --ranks 4 --microbatches 8",
+              "pipewright schedule --schedule zb-h1 --ranks 8 --microbatches "
+              "32 --format svg -o zb-h1.svg",
+              "pipewright schedule --schedule mine.csv --csv-letters old "
+              "--format json",
+              "pipewright schedule compare --ranks 8 --microbatches 32"});
 }
 
 /// Checks \p schedule with its own messages, or with those that it is given.
@@ -146,6 +147,8 @@ static int runParsed() {
 }
 
 int pipewright::runSchedule(int argc, char **argv) {
+  if (argc > 1 && StringRef(argv[1]) == "compare")
+    return runScheduleCompare(argc - 1, argv + 1);
   if (!parseArguments(ArrayRef<const char *>(argv, argc), command, category,
                       getMoreHelp()))
     return wrongCommandLine;

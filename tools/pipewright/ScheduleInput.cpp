@@ -6,6 +6,7 @@
 
 #include "ScheduleInput.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
@@ -40,4 +41,11 @@ Expected<Schedule> pipewright::readSchedule(StringRef path,
   if (Error error = checkSize(path, options.microbatches, shape.microbatches))
     return error;
   return schedule;
+}
+
+std::string pipewright::formatSchedules() {
+  std::string text = "\nSCHEDULES:\n\n";
+  for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries())
+    text += formatv("  {0,-18} {1}\n", info.name, info.summary);
+  return text;
 }

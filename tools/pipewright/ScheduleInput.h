@@ -23,6 +23,9 @@ readFile(llvm::StringRef path,
 llvm::Expected<Schedule> readSchedule(llvm::StringRef path,
                                       const ScheduleOptions &options);
 
+/// The part of a subcommand's help that lists the schedules.
+std::string formatSchedules();
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_TOOLS_SCHEDULEINPUT_H

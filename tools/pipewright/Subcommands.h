@@ -16,6 +16,7 @@ int runCompletion(int argc, char **argv);
 int runInspect(int argc, char **argv);
 int runRun(int argc, char **argv);
 int runSchedule(int argc, char **argv);
+int runScheduleCompare(int argc, char **argv);
 
 } // namespace pipewright
 

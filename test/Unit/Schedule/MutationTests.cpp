@@ -82,7 +82,7 @@ static void read(StringRef text,
   std::string picture;
   raw_string_ostream os(picture);
   writeSvg(*schedule, timeline, os);
-  writeTable(*schedule, timeline, os);
+  writeTable(*schedule, timeline, measure(*schedule, timeline), os);
   writeTrace(*schedule, timeline, os);
 }
 
@@ -129,8 +129,8 @@ TEST(Mutation, Json) {
       [](const Schedule &schedule) -> std::optional<std::string> {
         std::string text;
         raw_string_ostream os(text);
-        writeJson(schedule, simulate(schedule, makeUniformCosts(schedule, {})),
-                  os);
+        CostModel costs = makeUniformCosts(schedule, {});
+        writeJson(schedule, measure(schedule, simulate(schedule, costs)), os);
         return text;
       },
       [](StringRef text) { return parseScheduleJson(text); });
