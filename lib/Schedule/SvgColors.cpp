@@ -16,7 +16,7 @@ using namespace llvm;
 using namespace pipewright;
 
 /// How much white the palest shade has.
-static constexpr double maxWhite = 0.6;
+static constexpr double maxWhite = 0.55;
 
 Color Color::lighten(int64_t index, int64_t count) const {
   if (count <= 1)

@@ -17,6 +17,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -57,6 +58,10 @@ static double roundUpToTick(double least) {
     if (factor * power >= least)
       return factor * power;
   return 10 * power;
+}
+
+static std::string getLabel(const Action &action) {
+  return std::to_string(action.microbatch);
 }
 
 namespace {
@@ -103,7 +108,7 @@ public:
 
 private:
   void placeLegend();
-  void chooseLabelSize();
+  void chooseLabelSizes();
   void forEachBox(
       int64_t rank,
       function_ref<void(const Action &, const Timeline::Entry &, const Box &)>
@@ -116,6 +121,9 @@ private:
                 const Box &box);
   void writeLegend();
   void writeText(double x, double y, const Twine &text, StringRef attributes);
+  double &getLabelSize(const Action &action) {
+    return labelSizes[static_cast<size_t>(action.kind)];
+  }
   double getX(double time) const { return leftMargin + time * scale; }
   double getLaneY(int64_t rank) const {
     return plotTop + rank * (laneHeight + laneGap);
@@ -132,7 +140,8 @@ private:
   double laneHeight, laneGap;
   double plotTop = legendTop;
   double plotWidth, scale;
-  double labelSize = maxLabelSize;
+  /// By kind of action.
+  std::array<double, 5> labelSizes;
   bool hasTitles;
 };
 } // namespace
@@ -156,7 +165,7 @@ SvgWriter::SvgWriter(const Schedule &schedule, const Timeline &timeline,
   laneHeight = schedule.getRanks() > 32 ? 18 : 28;
   laneGap = laneHeight / 7;
   placeLegend();
-  chooseLabelSize();
+  chooseLabelSizes();
 }
 
 void SvgWriter::placeLegend() {
@@ -175,7 +184,7 @@ void SvgWriter::placeLegend() {
 
   double x = leftMargin, y = legendTop;
   for (LegendEntry &entry : legend) {
-    double width = 36 + 6.5 * entry.text.size();
+    double width = 42 + 6.6 * entry.text.size();
     if (x + width > leftMargin + plotWidth && x > leftMargin) {
       x = leftMargin;
       y += legendLine;
@@ -187,17 +196,20 @@ void SvgWriter::placeLegend() {
   plotTop = y + legendLine + 6;
 }
 
-/// One size for all labels, so that the picture is calm; the size at which the
-/// labels fit their boxes, if it can be read.
-void SvgWriter::chooseLabelSize() {
+/// One size for all labels of a kind, so that the picture is calm: that at
+/// which the labels fit their boxes, if it can be read.
+void SvgWriter::chooseLabelSizes() {
+  labelSizes.fill(maxLabelSize);
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
     forEachBox(rank, [&](const Action &action, const Timeline::Entry &,
                          const Box &box) {
-      double digits = Twine(action.microbatch).str().size();
+      double digits = getLabel(action).size();
       double fitting = (box.width - 2) / (digits * digitWidth);
-      labelSize = std::min({labelSize, fitting, 0.8 * box.height});
+      double &size = getLabelSize(action);
+      size = std::min({size, fitting, 0.8 * box.height});
     });
-  labelSize = std::max(labelSize, minLabelSize);
+  for (double &size : labelSizes)
+    size = std::max(size, minLabelSize);
 }
 
 void SvgWriter::forEachBox(
@@ -290,7 +302,7 @@ void SvgWriter::writeGrid() {
 void SvgWriter::writeLane(int64_t rank) {
   writeText(leftMargin - 8, getLaneY(rank) + laneHeight / 2 + 4,
             "rank " + Twine(rank), " text-anchor=\"end\"");
-  os << format("<g text-anchor=\"middle\" font-size=\"%.1f\">\n", labelSize);
+  os << "<g text-anchor=\"middle\">\n";
   forEachBox(rank, [&](const Action &action, const Timeline::Entry &entry,
                        const Box &box) { writeBox(action, entry, box); });
   os << "</g>\n";
@@ -311,10 +323,15 @@ void SvgWriter::writeBox(const Action &action, const Timeline::Entry &entry,
        << " to " << formatNumber(entry.end) << "</title></rect>\n";
   else
     os << "/>\n";
-  std::string label = std::to_string(action.microbatch);
-  if (label.size() * digitWidth * labelSize <= box.width - 1)
-    writeText(box.x + box.width / 2, box.y + box.height / 2 + 0.36 * labelSize,
-              label, color.isDark() ? " fill=\"#fff\"" : "");
+  std::string label = getLabel(action);
+  double size = getLabelSize(action);
+  if (label.size() * digitWidth * size > box.width - 1)
+    return;
+  std::string attributes;
+  raw_string_ostream(attributes) << format(" font-size=\"%.1f\"", size)
+                                 << (color.isDark() ? " fill=\"#fff\"" : "");
+  writeText(box.x + box.width / 2, box.y + box.height / 2 + 0.36 * size, label,
+            attributes);
 }
 
 void pipewright::writeSvg(const Schedule &schedule, const Timeline &timeline,
