@@ -29,13 +29,20 @@ cl::ValuesClass pipewright::getScheduleFormats() {
 /// Programs with their messages in an order that cannot deadlock.
 static Error writeMlir(const Schedule &schedule, raw_ostream &os) {
   mlir::MLIRContext context;
+  std::string reason;
+  mlir::ScopedDiagnosticHandler handler(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          if (reason.empty())
+                                            reason = diagnostic.str();
+                                          return mlir::success();
+                                        });
   mlir::OwningOpRef<mlir::ModuleOp> module =
       buildSkeletonModule(schedule, &context);
   mlir::PassManager passes(&context);
   passes.addPass(createOrderMessages());
   if (!module || mlir::failed(passes.run(*module)))
     return createStringError("schedule '" + schedule.getName() +
-                             "' cannot be written as programs");
+                             "' cannot be written as programs: " + reason);
   module->print(os);
   return Error::success();
 }
