@@ -69,6 +69,8 @@ static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
     balance.placement.assign(placement.front().begin(),
                              placement.front().end());
   balance.splitAt.assign(options.splitAt.begin(), options.splitAt.end());
+  balance.sizes.assign(options.needs.stageSizes.begin(),
+                       options.needs.stageSizes.end());
   pm.addPass(createBalanceStages(balance));
   pm.addPass(createOutlineStages({options.needs.splitsBackward
                                       ? BackwardForm::Split

@@ -7,6 +7,7 @@
 #include "pipewright/Driver/ResolveSchedule.h"
 
 #include "pipewright/Schedule/Checker.h"
+#include "pipewright/Schedule/LayerLayout.h"
 #include "pipewright/Schedule/ScheduleFile.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
@@ -64,6 +65,24 @@ static bool splitsBackward(const Schedule &schedule) {
   return found;
 }
 
+/// Reads the stages' layers, and the chunks of a schedule that has no file to
+/// say them, from the layout.
+static Error resolveLayout(BuildOptions &options) {
+  if (options.layout.empty())
+    return Error::success();
+  if (!options.splitAt.empty())
+    return createStringError(
+        "--layout and --split-at both say where stages begin; give one");
+  Expected<LayerLayout> layout = parseLayerLayout(options.layout);
+  if (!layout)
+    return layout.takeError();
+  for (StringRef layers : layout->stages)
+    options.needs.stageSizes.push_back(layers.size());
+  if (isScheduleFile(options.schedule))
+    return Error::success();
+  return setChunks(*layout, orElse(options.ranks, usualRanks), options.chunks);
+}
+
 static Error resolveInference(BuildOptions &options) {
   options.ranks = orElse(options.ranks, usualRanks);
   options.microbatches = orElse(options.microbatches, usualMicrobatches);
@@ -79,6 +98,8 @@ static Error resolveInference(BuildOptions &options) {
 }
 
 Error pipewright::resolveSchedule(BuildOptions &options) {
+  if (Error error = resolveLayout(options))
+    return error;
   if (options.forwardOnly)
     return resolveInference(options);
   Expected<Schedule> schedule = makeSchedule(options);

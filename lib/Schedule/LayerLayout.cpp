@@ -194,15 +194,21 @@ std::string pipewright::toString(const LayerLayout &layout) {
 // Uses
 //===----------------------------------------------------------------------===//
 
-Expected<int64_t> pipewright::getChunks(const LayerLayout &layout,
-                                        int64_t ranks) {
+Error pipewright::setChunks(const LayerLayout &layout, int64_t ranks,
+                            int64_t &chunks) {
   int64_t stages = layout.getStages();
-  if (ranks >= 1 && stages % ranks == 0)
-    return stages / ranks;
-  return createStringError("layout: " + Twine(stages) +
-                           " stages cannot be shared out evenly among " +
-                           Twine(ranks) +
-                           " ranks; the ranks must divide the stages");
+  if (ranks < 1 || stages % ranks != 0)
+    return createStringError("layout: " + Twine(stages) +
+                             " stages cannot be shared out evenly among " +
+                             Twine(ranks) +
+                             " ranks; the ranks must divide the stages");
+  if (chunks != 0 && chunks != stages / ranks)
+    return createStringError("layout: " + Twine(stages) + " stages on " +
+                             Twine(ranks) + " ranks are " +
+                             Twine(stages / ranks) + " chunks, not " +
+                             Twine(chunks) + "; leave --chunks out");
+  chunks = stages / ranks;
+  return Error::success();
 }
 
 static double getWeight(StringRef layers, const LayerWeights &weights) {

@@ -32,6 +32,8 @@ private:
   void formUnits();
   FailureOr<int64_t> weigh(pp::LayerOp layer);
   FailureOr<PartitionProblem> makeProblem();
+  FailureOr<SmallVector<size_t>> cut(pp::ModelOp model);
+  FailureOr<SmallVector<size_t>> cutAsAsked(pp::ModelOp model);
   int64_t getBytesBefore(size_t unit);
   void createStage(int64_t index, ArrayRef<pp::LayerOp> stageLayers,
                    size_t first);
@@ -202,6 +204,48 @@ void BalanceStages::createStage(int64_t index,
       builder.getArrayAttr(parameters.getArrayRef()), cost));
 }
 
+/// The first unit of each stage, if the sizes of the stages are given.
+FailureOr<SmallVector<size_t>> BalanceStages::cutAsAsked(pp::ModelOp model) {
+  if (!splitAt.empty())
+    return model.emitError("cannot be cut both by sizes and at nodes");
+  if (int64_t(sizes.size()) != getStages())
+    return model.emitError("cannot be cut into ")
+           << getStages() << " stages by the sizes of " << sizes.size();
+  SmallVector<size_t> cut;
+  size_t begin = 0;
+  for (auto [stage, size] : llvm::enumerate(sizes)) {
+    if (size < 1)
+      return model.emitError("has no layer for stage ") << stage;
+    cut.push_back(begin);
+    begin += size;
+  }
+  if (begin == units.size())
+    return cut;
+  InFlightDiagnostic error = model.emitError("the model has ")
+                             << units.size() << " layers, but the stages hold "
+                             << begin << "; the layers are ";
+  llvm::interleaveComma(units, error, [&](size_t unit) {
+    error << "'" << layers[unit].getName() << "'";
+  });
+  return error;
+}
+
+/// The first unit of each stage.
+FailureOr<SmallVector<size_t>> BalanceStages::cut(pp::ModelOp model) {
+  if (!sizes.empty())
+    return cutAsAsked(model);
+  FailureOr<PartitionProblem> problem = makeProblem();
+  if (failed(problem))
+    return failure();
+  llvm::Expected<SmallVector<size_t>> best = partitionLayers(*problem);
+  if (best)
+    return std::move(*best);
+  return model.emitError("for ")
+         << ranks.getValue() << " ranks with " << chunks.getValue()
+         << (chunks == 1 ? " stage" : " stages")
+         << " each: " << llvm::toString(best.takeError());
+}
+
 void BalanceStages::runOnOperation() {
   pp::ModelOp model = pp::getModel(getOperation());
   if (!model) {
@@ -219,17 +263,9 @@ void BalanceStages::runOnOperation() {
   if (failed(findStarts(model)))
     return signalPassFailure();
   formUnits();
-  FailureOr<PartitionProblem> problem = makeProblem();
-  if (failed(problem))
+  FailureOr<SmallVector<size_t>> cut = this->cut(model);
+  if (failed(cut))
     return signalPassFailure();
-  llvm::Expected<SmallVector<size_t>> cut = partitionLayers(*problem);
-  if (!cut) {
-    model.emitError("for ")
-        << ranks.getValue() << " ranks with " << chunks.getValue()
-        << (chunks == 1 ? " stage" : " stages")
-        << " each: " << llvm::toString(cut.takeError());
-    return signalPassFailure();
-  }
   for (auto [index, unit] : llvm::enumerate(*cut)) {
     size_t begin = units[unit];
     size_t end =

@@ -68,6 +68,11 @@ static cl::list<std::string>
             PIPEWRIGHT_OPTION,
             cl::desc("Layers or ONNX nodes at which a stage begins"));
 static cl::opt<std::string>
+    layout("layout", cl::value_desc("LAYOUT"), PIPEWRIGHT_OPTION,
+           cl::desc("Megatron's pipeline layout, such as Et*3|(t*4|)*2,t*3L: "
+                    "a letter per layer that 'pipewright inspect' lists, in "
+                    "place of a balance"));
+static cl::opt<std::string>
     remat("remat", cl::value_desc("none|full"), cl::init("none"),
           PIPEWRIGHT_OPTION,
           cl::desc("What backward recomputes instead of keeping (default "
@@ -139,6 +144,7 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.schedule = schedule;
   options.balance = balance;
   options.splitAt.assign(splitAt.begin(), splitAt.end());
+  options.layout = layout;
   options.remat = remat;
   options.optimizer = optimizer;
   options.target = target;

@@ -101,15 +101,8 @@ static Error applyLayout(const ScheduleOptions &options,
   if (!layout)
     return layout.takeError();
   ScheduleShape &shape = request.shape;
-  Expected<int64_t> chunks = getChunks(*layout, shape.ranks);
-  if (!chunks)
-    return chunks.takeError();
-  if (shape.chunks != 0 && shape.chunks != *chunks)
-    return createStringError("layout: " + Twine(layout->getStages()) +
-                             " stages on " + Twine(shape.ranks) +
-                             " ranks are " + Twine(*chunks) + " chunks, not " +
-                             Twine(shape.chunks) + "; leave --chunks out");
-  shape.chunks = *chunks;
+  if (Error error = setChunks(*layout, shape.ranks, shape.chunks))
+    return error;
   request.costs.stages =
       getStageCosts(*layout, shape.ranks, request.costs.share, weights);
   return Error::success();

@@ -25,6 +25,8 @@ struct ScheduleNeeds {
   Placement placement;
   /// Whether B and W are tasks of their own.
   bool splitsBackward = false;
+  /// Layers of each stage; empty: as balanced.
+  std::vector<int64_t> stageSizes;
 };
 
 /// The options of `pipewright build`, under the names of the command line.
@@ -53,6 +55,8 @@ struct BuildOptions {
 
   std::string balance = "time";
   std::vector<std::string> splitAt;
+  /// Megatron's pipeline layout, in place of a balance.
+  std::string layout;
   std::string remat = "none";
   /// A name, or a file that holds a schedule.
   std::string schedule = "1f1b";

@@ -44,8 +44,10 @@ llvm::Expected<LayerLayout> parseLayerLayout(llvm::StringRef text);
 /// The shortest usual form, which reads back to the same layout.
 std::string toString(const LayerLayout &layout);
 
-/// Stages per rank; refuses ranks that do not divide the stages.
-llvm::Expected<int64_t> getChunks(const LayerLayout &layout, int64_t ranks);
+/// Sets \p chunks, the stages per rank; refuses ranks that do not divide the
+/// stages, and chunks, 0 for none, that were given and are others.
+llvm::Error setChunks(const LayerLayout &layout, int64_t ranks,
+                      int64_t &chunks);
 
 /// Times of the layers in times of a decoder layer.
 struct LayerWeights {

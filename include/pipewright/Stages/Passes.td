@@ -41,7 +41,10 @@ def BalanceStages : Pass<"pp-balance-stages", "::mlir::ModuleOp"> {
                "the rank of each stage (default: in loops over the ranks)">,
     ListOption<"splitAt", "split-at", "std::string",
                "layers or ONNX nodes: a stage begins at the layer that is, or "
-               "holds, each">
+               "holds, each">,
+    ListOption<"sizes", "sizes", "int64_t",
+               "layers of each stage, counted as 'uniform' counts them, in "
+               "place of a balance">
   ];
   let dependentDialects = ["::pipewright::pp::PPDialect"];
 }
