@@ -141,7 +141,7 @@ static FailureOr<PredictedStep> predictStep(ModuleOp module,
   Metrics metrics = measure(programs->schedule, timeline);
   PredictedStep step{metrics.makespan, metrics.bubbleRatio, ""};
   llvm::raw_string_ostream stream(step.timeline);
-  writeSvg(programs->schedule, timeline, stream);
+  writeSvg(programs->schedule, timeline, stream, /*secondsPerUnit=*/1);
   return step;
 }
 

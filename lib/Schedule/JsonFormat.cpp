@@ -5,9 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "pipewright/Schedule/Formats.h"
+#include "pipewright/Support/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 using namespace pipewright;
@@ -112,8 +113,21 @@ void pipewright::writeJson(const Schedule &schedule, const Metrics &metrics,
 // Reader
 //===----------------------------------------------------------------------===//
 
+/// Fails if \p object has other keys: most likely one was misspelled.
+static bool hasOnly(const json::Object &object, ArrayRef<StringRef> keys,
+                    json::Path path) {
+  for (const auto &[key, value] : object)
+    if (!is_contained(keys, StringRef(key))) {
+      path.field(key).report("unknown key");
+      return false;
+    }
+  return true;
+}
+
 static bool parsePlace(const json::Object &object, Action &action,
                        json::Path path) {
+  if (!hasOnly(object, {"op", "stage", "mb", "dir"}, path))
+    return false;
   json::Value value = json::Object(object);
   json::ObjectMapper map(value, path);
   int64_t stage = 0, microbatch = 0, direction = 0;
@@ -137,6 +151,8 @@ static bool parseAction(const json::Value &value, Action &action,
 /// The two sides of an overlapped pair.
 static bool parsePair(const json::Object &object, Action &action,
                       json::Path path) {
+  if (!hasOnly(object, {"op", "f", "b"}, path))
+    return false;
   action.parts.resize(2);
   for (auto [key, part] :
        zip_equal(ArrayRef<StringRef>{"f", "b"}, action.parts)) {
@@ -161,6 +177,8 @@ static bool parsePair(const json::Object &object, Action &action,
 
 static bool parseGroup(const json::Object &object, Action &action,
                        json::Path path) {
+  if (!hasOnly(object, {"op", "ops"}, path))
+    return false;
   const json::Array *parts = object.getArray("ops");
   // A path refers to the one it was made from, which must stay alive.
   json::Path partsPath = path.field("ops");
@@ -207,15 +225,18 @@ namespace {
 /// What the file says beside the actions.
 struct Header {
   std::string name;
-  ScheduleShape shape;
-  std::vector<std::vector<int64_t>> placement;
+  /// Chunks of 0: not given.
+  ScheduleShape shape = {0, 0, 0};
+  /// 0: not given.
+  int64_t stages = 0;
+  Placement placement;
 };
 } // namespace
 
 /// Fails unless \p header describes a schedule at all.
 static bool checkHeader(const Header &header, json::Path path) {
   const ScheduleShape &shape = header.shape;
-  if (shape.ranks < 1 || shape.microbatches < 1 || shape.chunks < 1) {
+  if (shape.ranks < 1 || shape.microbatches < 1 || shape.chunks < 0) {
     path.report("expected at least 1 of ranks, microbatches and chunks");
     return false;
   }
@@ -228,7 +249,18 @@ static bool checkHeader(const Header &header, json::Path path) {
     path.field("placement").report("expected at most 32 directions");
     return false;
   }
-  int64_t stages = header.placement.size() * header.placement.front().size();
+  int64_t directions = header.placement.size();
+  if (shape.microbatches % directions != 0) {
+    path.field("microbatches")
+        .report("expected as many micro-batches in each direction");
+    return false;
+  }
+  int64_t stages = header.placement.front().size();
+  if (header.stages != 0 && header.stages != stages) {
+    path.field("stages").report("expected the number of stages in placement");
+    return false;
+  }
+  stages *= directions;
   if (!isTractable(stages, shape.microbatches) || shape.ranks > maxWork) {
     path.report("expected a schedule of a size that fits into memory");
     return false;
@@ -269,7 +301,7 @@ static bool parseLanes(const json::Value &value, Schedule &schedule,
 }
 
 Expected<Schedule> pipewright::parseScheduleJson(StringRef text) {
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJson(text);
   if (!value)
     return value.takeError();
   json::Path::Root root("schedule");
@@ -278,9 +310,13 @@ Expected<Schedule> pipewright::parseScheduleJson(StringRef text) {
   if (!map || !map.map("schedule", header.name) ||
       !map.map("ranks", header.shape.ranks) ||
       !map.map("microbatches", header.shape.microbatches) ||
+      !map.mapOptional("stages", header.stages) ||
       !map.mapOptional("chunks", header.shape.chunks) ||
       !map.map("placement", header.placement) || !checkHeader(header, root))
     return root.getError();
+  if (header.shape.chunks == 0)
+    header.shape.chunks =
+        divideCeil(header.placement.front().size(), header.shape.ranks);
   Schedule schedule(header.shape, std::move(header.placement));
   schedule.setName(header.name);
   if (!parseLanes(*value, schedule, root))

@@ -60,6 +60,34 @@ static double roundUpToTick(double least) {
   return 10 * power;
 }
 
+namespace {
+/// How times are written: `label` is the time of the picture, `name` stands
+/// behind a number.
+struct TimeUnit {
+  /// Of the timeline's units, how many one of these is.
+  double size = 1;
+  StringRef name = "";
+  StringRef label = "time";
+
+  std::string write(double time) const {
+    return formatNumber(time / size) + name.str();
+  }
+};
+} // namespace
+
+/// The largest unit in which \p makespan is at least 1.
+static TimeUnit chooseUnit(double makespan,
+                           std::optional<double> secondsPerUnit) {
+  if (!secondsPerUnit)
+    return {};
+  double seconds = makespan * *secondsPerUnit;
+  if (seconds >= 1)
+    return {1 / *secondsPerUnit, " s", "time in s"};
+  if (seconds >= 1e-3)
+    return {1e-3 / *secondsPerUnit, " ms", "time in ms"};
+  return {1e-6 / *secondsPerUnit, " µs", "time in µs"};
+}
+
 static std::string getLabel(const Action &action) {
   return std::to_string(action.microbatch);
 }
@@ -101,8 +129,8 @@ struct LegendEntry {
 
 class SvgWriter {
 public:
-  SvgWriter(const Schedule &schedule, const Timeline &timeline,
-            raw_ostream &os);
+  SvgWriter(const Schedule &schedule, const Timeline &timeline, raw_ostream &os,
+            std::optional<double> secondsPerUnit);
 
   void write();
 
@@ -136,6 +164,7 @@ private:
   const Timeline &timeline;
   raw_ostream &os;
   Shades shades;
+  TimeUnit unit;
   std::vector<LegendEntry> legend;
   double laneHeight, laneGap;
   double plotTop = legendTop;
@@ -147,8 +176,9 @@ private:
 } // namespace
 
 SvgWriter::SvgWriter(const Schedule &schedule, const Timeline &timeline,
-                     raw_ostream &os)
-    : schedule(schedule), timeline(timeline), os(os), shades(schedule) {
+                     raw_ostream &os, std::optional<double> secondsPerUnit)
+    : schedule(schedule), timeline(timeline), os(os), shades(schedule),
+      unit(chooseUnit(timeline.makespan, secondsPerUnit)) {
   double shortest = timeline.makespan;
   int64_t boxes = 0;
   for (const std::vector<Timeline::Entry> &entries : timeline.ranks) {
@@ -269,9 +299,9 @@ void SvgWriter::writeHeader() {
             " font-size=\"15\" font-weight=\"bold\"");
   double peak = *llvm::max_element(metrics.peakActivations);
   writeText(leftMargin, 37,
-            "makespan " + formatNumber(metrics.makespan) +
-                ", peak activations " + formatNumber(peak) +
-                ", parameter copies " + Twine(metrics.parameterCopies),
+            "makespan " + unit.write(metrics.makespan) + ", peak activations " +
+                formatNumber(peak) + ", parameter copies " +
+                Twine(metrics.parameterCopies),
             " fill=\"#555\"");
 }
 
@@ -287,15 +317,15 @@ void SvgWriter::writeLegend() {
 void SvgWriter::writeGrid() {
   double bottom = getPlotBottom();
   os << "<g text-anchor=\"middle\" fill=\"#555\" font-size=\"11\">\n";
-  double step = roundUpToTick(minTickWidth / scale);
+  double step = unit.size * roundUpToTick(minTickWidth / (scale * unit.size));
   double end = timeline.makespan * (1 + 1e-9);
   for (int64_t tick = 0; tick * step <= end; ++tick) {
     double x = getX(tick * step);
     os << format("<path d=\"M%.1f %.1fV%.1f\" stroke=\"#c3c9d0\"/>\n", x,
                  plotTop - 3, bottom + 5);
-    writeText(x, bottom + 18, formatNumber(tick * step), "");
+    writeText(x, bottom + 18, formatNumber(tick * step / unit.size), "");
   }
-  writeText(leftMargin + plotWidth / 2, bottom + 34, "time", "");
+  writeText(leftMargin + plotWidth / 2, bottom + 34, unit.label, "");
   os << "</g>\n";
 }
 
@@ -319,8 +349,8 @@ void SvgWriter::writeBox(const Action &action, const Timeline::Entry &entry,
      << "fill=\"" << color.toString() << "\" stroke=\"#fff\" "
      << format("stroke-width=\"%.2f\"", edge);
   if (hasTitles)
-    os << "><title>" << describe(action) << ": " << formatNumber(entry.start)
-       << " to " << formatNumber(entry.end) << "</title></rect>\n";
+    os << "><title>" << describe(action) << ": " << unit.write(entry.start)
+       << " to " << unit.write(entry.end) << "</title></rect>\n";
   else
     os << "/>\n";
   std::string label = getLabel(action);
@@ -335,6 +365,7 @@ void SvgWriter::writeBox(const Action &action, const Timeline::Entry &entry,
 }
 
 void pipewright::writeSvg(const Schedule &schedule, const Timeline &timeline,
-                          raw_ostream &os) {
-  SvgWriter(schedule, timeline, os).write();
+                          raw_ostream &os,
+                          std::optional<double> secondsPerUnit) {
+  SvgWriter(schedule, timeline, os, secondsPerUnit).write();
 }

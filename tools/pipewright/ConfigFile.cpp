@@ -11,9 +11,10 @@
 
 #include "ConfigFile.h"
 
+#include "pipewright/Support/Json.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #define TOML_EXCEPTIONS 0
@@ -54,7 +55,7 @@ static json::Value convert(const toml::node &node) {
 
 static Expected<json::Value> parseConfig(StringRef path, StringRef text) {
   if (path.ends_with(".json")) {
-    Expected<json::Value> value = json::parse(text);
+    Expected<json::Value> value = parseJson(text);
     if (!value)
       return createStringError(path + ": " + toString(value.takeError()));
     return value;

@@ -13,13 +13,14 @@
 #include "CommandLine.h"
 #include "Subcommands.h"
 
+#include "pipewright/Support/Json.h"
+
 #include "core/Options.h"
 #include "pprt/Data.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 using namespace llvm;
+using pipewright::parseJson;
 using pipewright::refuse;
 
 namespace {
@@ -134,7 +136,7 @@ static Expected<Build> readBuild(StringRef directory) {
     return createStringError("'" + directory +
                              "' is not a build directory: cannot read '" +
                              path + "': " + file.getError().message());
-  Expected<json::Value> manifest = json::parse((*file)->getBuffer());
+  Expected<json::Value> manifest = parseJson((*file)->getBuffer());
   if (!manifest)
     return createStringError(path + ": " + toString(manifest.takeError()));
   Build build;

@@ -9,9 +9,9 @@
 #include "ScheduleInput.h"
 
 #include "pipewright/Schedule/LayerLayout.h"
+#include "pipewright/Support/Json.h"
 
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 using namespace pipewright;
@@ -63,13 +63,14 @@ static bool fromJSON(const json::Value &value, StageCost &cost,
 
 static Error readStageCostFile(StringRef path, ShareCosts &costs) {
   return readFile(path, [&](StringRef text) -> Error {
-    Expected<std::vector<StageCost>> list =
-        json::parse<std::vector<StageCost>>(text, "stage costs");
-    if (!list)
-      return list.takeError();
-    if (list->empty())
+    Expected<json::Value> value = parseJson(text);
+    if (!value)
+      return value.takeError();
+    json::Path::Root root("stage costs");
+    if (!fromJSON(*value, costs.stages, root))
+      return root.getError();
+    if (costs.stages.empty())
       return createStringError("has no stage costs");
-    costs.stages = std::move(*list);
     return Error::success();
   });
 }

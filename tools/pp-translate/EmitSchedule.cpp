@@ -96,7 +96,10 @@ void pipewright::registerEmitSchedule() {
   static TranslateFromMLIRRegistration svg(
       "emit-svg", "draw the programs' timeline",
       [](ModuleOp module, llvm::raw_ostream &os) {
-        return emitSchedule(module, os, writeSvg);
+        return emitSchedule(
+            module, os,
+            [](const Schedule &schedule, const Timeline &timeline,
+               llvm::raw_ostream &os) { writeSvg(schedule, timeline, os); });
       },
       registerDialects);
   static TranslateFromMLIRRegistration trace(

@@ -62,9 +62,11 @@ enum class CsvLetters : uint8_t {
 llvm::Expected<Schedule>
 parseScheduleCsv(llvm::StringRef text, CsvLetters letters = CsvLetters::Auto);
 
-/// The timeline as a picture; it needs nothing but itself.
+/// The timeline as a picture; it needs nothing but itself. Its times have no
+/// unit, unless it is known how many seconds one of them is.
 void writeSvg(const Schedule &schedule, const Timeline &timeline,
-              llvm::raw_ostream &os);
+              llvm::raw_ostream &os,
+              std::optional<double> secondsPerUnit = std::nullopt);
 
 /// Chrome's trace format (chrome://tracing, Perfetto); one unit of time is
 /// shown as a millisecond.

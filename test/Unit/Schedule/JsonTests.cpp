@@ -65,6 +65,45 @@ TEST(Json, RefusesWhatIsNotASchedule) {
             "schedule");
 }
 
+TEST(Json, RefusesMisspelledKeys) {
+  EXPECT_EQ(parseError(R"([[{"op": "F", "stage": 0, "mb": 0, "d": 0}]])"),
+            "unknown key at schedule.actions[0][0].d");
+  EXPECT_EQ(parseError(R"([[{"op": "GROUP", "ops": [], "stage": 0}]])"),
+            "unknown key at schedule.actions[0][0].stage");
+  EXPECT_EQ(parseError(R"([[{"op": "FB", "f": {}, "b": {}, "w": {}}]])"),
+            "unknown key at schedule.actions[0][0].w");
+}
+
+TEST(Json, RefusesNumbersThatContradictEachOther) {
+  EXPECT_EQ(parseError("[[]]", "[[0], [0]]", "3"),
+            "expected as many micro-batches in each direction at "
+            "schedule.microbatches");
+  EXPECT_EQ(parseError("[[]]", "[[0]], \"stages\": 2"),
+            "expected the number of stages in placement at schedule.stages");
+}
+
+TEST(Json, CountsChunksThatAreNotGiven) {
+  Expected<Schedule> schedule = parseScheduleJson(
+      R"({"schedule": "mine", "ranks": 2, "microbatches": 1,
+          "placement": [[0, 1, 0]], "actions": [[], []]})");
+  ASSERT_TRUE(bool(schedule)) << toString(schedule.takeError());
+  EXPECT_EQ(schedule->getShape().chunks, 2);
+}
+
+// Readers that call themselves would run out of stack.
+TEST(Json, RefusesDeepNesting) {
+  std::string message = "lists and objects are nested more than 100 deep";
+  EXPECT_EQ(parseError(std::string(1000000, '[')), message);
+  std::string groups;
+  for (int i = 0; i < 100000; ++i)
+    groups += R"([{"op": "GROUP", "ops": )";
+  EXPECT_EQ(parseError(groups), message);
+  // Brackets in a string are none.
+  EXPECT_EQ(parseError(R"([[{"op": "F", "stage": 0, "mb": 0}]], "note": ")" +
+                       std::string(1000, '[') + R"(\"[[")"),
+            "");
+}
+
 TEST(Json, RefusesNumbersThatNoScheduleHas) {
   EXPECT_EQ(parseError(R"([[{"op": "F", "stage": 16777216, "mb": 0}]])"),
             "expected numbers of a schedule of a size that fits into memory "
