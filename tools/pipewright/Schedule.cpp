@@ -14,6 +14,8 @@
 #include "pipewright/Schedule/Checker.h"
 #include "pipewright/Schedule/Communication.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace llvm;
 using namespace pipewright;
 

@@ -59,8 +59,13 @@ struct Row {
   std::string reason = {};
   Metrics metrics = {};
   int64_t chunks = 0;
+  /// What a search took; empty for other schedules.
+  std::string chosen = {};
 
   bool isValid() const { return reason.empty(); }
+  std::string getTitle() const {
+    return chosen.empty() ? name : name + " (" + chosen + ")";
+  }
   double getPeak() const { return *llvm::max_element(metrics.peakActivations); }
 };
 } // namespace
@@ -83,6 +88,7 @@ static Error fillRow(StringRef name, const ScheduleRequest &request, Row &row) {
         StringRef(toString(ArrayRef(violations).take_front())).rtrim());
   row.metrics = measure(*schedule, simulate(*schedule, *costs));
   row.chunks = schedule->getShape().chunks;
+  row.chosen = schedule->getChosen();
   return Error::success();
 }
 
@@ -139,14 +145,14 @@ static void sortRows(std::vector<Row> &rows) {
 static int getNameWidth(ArrayRef<Row> rows) {
   size_t width = StringRef("schedule").size();
   for (const Row &row : rows)
-    width = std::max(width, row.name.size());
+    width = std::max(width, row.getTitle().size());
   return width;
 }
 
 static void printRow(const Row &row, int width, double best, raw_ostream &os) {
   const Metrics &metrics = row.metrics;
   double slower = best > 0 ? 100 * (metrics.makespan / best - 1) : 0;
-  os << left_justify(row.name, width)
+  os << left_justify(row.getTitle(), width)
      << format(" %10.6g %7.1f %% %7.1f %% %9.1f %% %7.4g", metrics.makespan,
                slower, 100 * metrics.bubbleRatio,
                100 * metrics.getSpanBubbleRatio(), row.getPeak())
@@ -184,6 +190,8 @@ static void printJson(ArrayRef<Row> rows, raw_ostream &os) {
       json.attribute("reason", row.reason);
       return;
     }
+    if (!row.chosen.empty())
+      json.attribute("chosen", row.chosen);
     json.attribute("chunks", row.chunks);
     json.attribute("makespan", row.metrics.makespan);
     json.attribute("bubble_ratio", row.metrics.bubbleRatio);
