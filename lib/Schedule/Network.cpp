@@ -119,24 +119,24 @@ class NetworkRun {
 public:
   NetworkRun(const Network &network, int64_t credits)
       : network(network), credits(credits), ends(network.messages),
-        next(network.lanes.size(), 0), hasPosted(network.lanes.size(), false) {
+        next(network.lanes.size(), 0), hasPosted(network.lanes.size(), false),
+        waitsFor(network.lanes.size(), -1),
+        isAwake(network.lanes.size(), false) {
     findEnds();
     if (credits > 0)
       findCreditors();
   }
 
   void run() {
-    for (size_t lane = network.lanes.size(); lane-- > 0;)
-      active.push_back(lane);
-    while (!active.empty()) {
-      int64_t lane = active.pop_back_val();
-      int64_t begin = next[lane];
-      advance(lane);
-      if (next[lane] == begin)
-        continue;
-      for (int64_t other : network.lanesOfRank[network.lanes[lane].rank])
-        if (other != lane)
-          active.push_back(other);
+    for (size_t lane = 0; lane < network.lanes.size(); ++lane)
+      wake(lane);
+    // Lanes wait in rounds, so that each goes on as far as it can at once.
+    SmallVector<int64_t> round;
+    while (!awake.empty()) {
+      round.swap(awake);
+      for (int64_t lane : round)
+        runLane(lane);
+      round.clear();
     }
   }
 
@@ -203,18 +203,46 @@ private:
     return next[wait.lane] >= wait.steps;
   }
 
+  void wake(int64_t lane) {
+    if (isAwake[lane])
+      return;
+    isAwake[lane] = true;
+    awake.push_back(lane);
+  }
+
+  void runLane(int64_t lane) {
+    isAwake[lane] = false;
+    int64_t begin = next[lane];
+    advance(lane);
+    if (next[lane] == begin)
+      return;
+    for (int64_t other : network.lanesOfRank[network.lanes[lane].rank])
+      if (waitsFor[other] == lane)
+        wake(other);
+  }
+
+  /// Returns false, and notes for which lane, if \p lane has to wait.
+  bool awaitLanes(int64_t lane) {
+    for (const Network::Wait &wait : getWaits(lane))
+      if (!isMet(wait)) {
+        waitsFor[lane] = wait.lane;
+        return false;
+      }
+    waitsFor[lane] = -1;
+    return true;
+  }
+
   void post(const Transfer &transfer) {
     Ends &end = ends[transfer.message];
     (transfer.isSend ? end.isSent : end.isReceived) = true;
     // With credits, a receive may release a later send, which is on the same
     // lane as its own.
-    active.push_back(transfer.isSend ? end.recvLane : end.sendLane);
+    wake(transfer.isSend ? end.recvLane : end.sendLane);
   }
 
   void advance(int64_t lane) {
     for (; !isAtEnd(lane); ++next[lane], hasPosted[lane] = false) {
-      if (!all_of(getWaits(lane),
-                  [&](const Network::Wait &wait) { return isMet(wait); }))
+      if (!hasPosted[lane] && !awaitLanes(lane))
         return;
       int64_t begin;
       ArrayRef<Transfer> transfers = getTransfers(lane, begin);
@@ -234,7 +262,11 @@ private:
   /// Per lane, how many steps are done.
   std::vector<int64_t> next;
   std::vector<bool> hasPosted;
-  SmallVector<int64_t> active;
+  /// Per lane, the other one whose steps it waits for, or -1.
+  std::vector<int64_t> waitsFor;
+  /// Lanes that may go on.
+  SmallVector<int64_t> awake;
+  std::vector<bool> isAwake;
 };
 } // namespace
 
