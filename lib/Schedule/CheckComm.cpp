@@ -95,6 +95,11 @@ LogicalResult CommChecker::run() {
     int64_t rank = number;
     Memory memory;
     pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
+      if (microbatch < 0 || microbatch >= microbatches) {
+        report(op, Rule::S1) << "there is no micro-batch " << microbatch
+                             << "; they are 0 to " << microbatches - 1;
+        return;
+      }
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](pp::RunOp run) { visitRun(run, rank, microbatch, memory); })
           .Case([&](pp::SendOp send) {

@@ -456,6 +456,33 @@ pp.program eval rank 1 {
 
 // -----
 
+// Micro-batches that do not exist.
+
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []
+pp.stage @s1 index 1 rank 1 chunk 0 first_layer 1 layers ["b"] parameters []
+pp.channel @h activation from @s0 to @s1 : tensor<2xf32>
+pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> (tensor<2xf32> = <channel "h">) {
+  pp.yield %x : tensor<2xf32>
+}
+pp.task @s1.f role F stage @s1 (%h: tensor<2xf32> = <channel "h">) -> () {
+  pp.yield
+}
+pp.schedule "forward" ranks 2 microbatches 1 chunks 1
+pp.program eval rank 0 {
+  pp.run @s0.f [0]
+  pp.send @h [0]
+}
+pp.program eval rank 1 {
+  pp.recv @h [0]
+  pp.run @s1.f [0]
+  // expected-error @below {{S1: there is no micro-batch 1; they are 0 to 0}}
+  pp.recv @h [1]
+  // expected-error @below {{S1: there is no micro-batch -1; they are 0 to 0}}
+  pp.recv @h [-1]
+}
+
+// -----
+
 // The wrong rank sends.
 
 pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []

@@ -286,7 +286,7 @@ TEST_F(RunTest, OverflowOnOneRankStopsAllRanks) {
   EXPECT_TRUE(
       contains(outcome.messages, "the gradient norm is not finite in step 2"))
       << outcome.messages;
-  EXPECT_LT(outcome.seconds, 5);
+  EXPECT_LT(outcome.seconds, 20);
 }
 
 // The step after the skipped one is the first for the optimizer: the result is
@@ -298,7 +298,7 @@ TEST_F(RunTest, OverflowOnOneRankIsSkippedOnAll) {
     Outcome outcome =
         run(2, spec, "--skip-nan --steps 2 --lr 0.125 --log jsonl");
     ASSERT_EQ(outcome.statuses, std::vector<int>(2, 0)) << outcome.messages;
-    EXPECT_LT(outcome.seconds, 5);
+    EXPECT_LT(outcome.seconds, 20);
     std::istringstream lines(outcome.output);
     std::string first, second;
     ASSERT_TRUE(std::getline(lines, first) && std::getline(lines, second));
