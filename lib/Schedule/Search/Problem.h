@@ -63,6 +63,9 @@ public:
   double getHop(int64_t from, int64_t to) const {
     return rankOf[from] == rankOf[to] ? 0 : latency;
   }
+  double getLatency() const { return latency; }
+  /// The part of a rank's end that does not count: its start, if spans count.
+  double getOffset(int64_t rank) const { return offsets[rank]; }
   /// Most activations of stages that a rank may hold.
   int64_t getCapacity() const { return capacity; }
 
@@ -94,8 +97,7 @@ private:
   std::vector<StageCost> costs;
   double latency;
   int64_t capacity;
-  /// Per rank, the part of its end that does not count: its start, if spans
-  /// count.
+  /// Per rank.
   std::vector<double> offsets;
   /// Per stage and micro-batch.
   std::vector<double> tailF, tailB;

@@ -7,6 +7,7 @@
 #include "pipewright/Schedule/Search.h"
 
 #include "Explore.h"
+#include "Improve.h"
 
 #include "pipewright/Schedule/Recomputation.h"
 
@@ -21,6 +22,10 @@ using namespace pipewright;
 namespace {
 class Search {
 public:
+  /// Operations of the largest problem that it makes orders of its own for. In
+  /// larger ones, what happens at both ends hardly matters.
+  static constexpr int64_t maxSize = 1'000'000;
+
   explicit Search(const ScheduleRequest &request) : request(request) {}
 
   /// The best schedule with \p chunks stages on each rank. It does not depend
@@ -32,8 +37,11 @@ public:
 
 private:
   void tryRegistered(ScheduleRequest sized);
+  void tryOwn(const ScheduleRequest &sized);
   void tryPlacement(const ScheduleRequest &sized,
                     const std::vector<int64_t> &placement);
+  /// Makes small changes to the best so far.
+  void tryChanges(const ScheduleRequest &sized);
   /// Keeps \p schedule if it is the best with its number of chunks.
   void offer(Schedule schedule, StringRef origin);
   Expected<Score> judge(const Schedule &schedule) const;
@@ -93,20 +101,59 @@ void Search::tryPlacement(const ScheduleRequest &sized,
     offer(problem.makeSchedule(found->orders), "search");
 }
 
+/// The operations of \p schedule, with both of a BW or of a pair one after the
+/// other; nothing if the search has no such orders.
+static std::optional<SearchOrders> getOrders(const Schedule &schedule) {
+  if (schedule.getDirections() > 1)
+    return std::nullopt;
+  SearchOrders orders(schedule.getRanks());
+  for (auto [rank, order] : enumerate(orders))
+    for (const Action &action : schedule.getActions(rank))
+      forEachPart(action, [&, &order = order](const Action &part) {
+        auto add = [&](ActionKind kind) {
+          order.push_back({kind, static_cast<int32_t>(part.stage),
+                           static_cast<int32_t>(part.microbatch)});
+        };
+        if (part.kind == ActionKind::F)
+          add(ActionKind::F);
+        if (part.isInputGradient())
+          add(ActionKind::B);
+        if (part.isWeightGradient())
+          add(ActionKind::W);
+      });
+  return orders;
+}
+
+void Search::tryChanges(const ScheduleRequest &sized) {
+  std::optional<SearchOrders> orders = getOrders(*bestOfChunks);
+  if (!orders)
+    return;
+  SearchProblem problem(sized, bestOfChunks->getPlacement().front());
+  offer(problem.makeSchedule(improve(problem, *orders)), "search");
+}
+
 void Search::searchChunks(int64_t chunks) {
   ScheduleRequest sized = request;
   sized.shape.chunks = chunks;
   scoreOfChunks.reset();
   tryRegistered(sized);
-  std::vector<int64_t> loops = placeInLoops(sized.shape.ranks, chunks).front();
-  std::vector<int64_t> waves = placeInWaves(sized.shape.ranks, chunks).front();
-  tryPlacement(sized, loops);
-  if (waves != loops)
-    tryPlacement(sized, waves);
+  if (3 * sized.shape.ranks * chunks * sized.shape.microbatches <= maxSize)
+    tryOwn(sized);
   if (!scoreOfChunks || (score && !(*scoreOfChunks < *score)))
     return;
   score = scoreOfChunks;
   best = std::move(bestOfChunks);
+}
+
+void Search::tryOwn(const ScheduleRequest &sized) {
+  const ScheduleShape &shape = sized.shape;
+  std::vector<int64_t> loops = placeInLoops(shape.ranks, shape.chunks).front();
+  std::vector<int64_t> waves = placeInWaves(shape.ranks, shape.chunks).front();
+  tryPlacement(sized, loops);
+  if (waves != loops)
+    tryPlacement(sized, waves);
+  if (scoreOfChunks)
+    tryChanges(sized);
 }
 
 /// The numbers of chunks that registered schedules usually have, in order.
@@ -140,5 +187,12 @@ Expected<Schedule> pipewright::searchSchedule(const ScheduleRequest &request) {
   else
     for (int64_t chunks : getUsualChunks())
       search.searchChunks(chunks);
-  return std::move(*search.takeBest());
+  std::optional<Schedule> best = search.takeBest();
+  if (!best)
+    return createStringError(
+        formatv("finds no schedule of {0} micro-batches that holds at most {1} "
+                "activations; only up to {2} operations does it make one of "
+                "its own",
+                shape.microbatches, *request.memoryLimit, Search::maxSize));
+  return std::move(*best);
 }

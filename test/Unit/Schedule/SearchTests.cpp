@@ -178,6 +178,32 @@ TEST(Search, ReachesTheVSchedulesInLessMemory) {
   }
 }
 
+/// The rules of V-Half and V-Min are for F = B = W without latency. For other
+/// costs, a third of the memory of 1f1b is enough for less.
+TEST(Search, BeatsEveryRuleInAThirdOfTheMemory) {
+  ScheduleRequest request(/*ranks=*/6, /*microbatches=*/12, /*chunks=*/2);
+  request.costs.share = {1, 1.1, 0.8};
+  request.costs.latency = 0.1;
+  request.memoryLimit = 3;
+  Judged found = searchAndCheck(request);
+  int64_t fitting = 0;
+  for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries()) {
+    if (info.isSearch)
+      continue;
+    Expected<Schedule> other = buildSchedule(info.name, request);
+    if (!other) {
+      consumeError(other.takeError());
+      continue;
+    }
+    Judged its = judge(*other, request);
+    if (its.memory > *request.memoryLimit)
+      continue;
+    ++fitting;
+    EXPECT_LT(found.makespan, 0.98 * its.makespan) << info.name.str();
+  }
+  EXPECT_GT(fitting, 0);
+}
+
 TEST(Search, ReachesTheLowerBoundOfTheMakespanInLittleMemory) {
   ScheduleRequest request(/*ranks=*/6, /*microbatches=*/18, /*chunks=*/1);
   // The last rank starts after 5 forwards and then works 18 * 3.
@@ -215,6 +241,20 @@ TEST(Search, RefusesWhatNothingFits) {
       "schedule holds the activations of a micro-batch on each rank");
   request.memoryLimit = 1;
   EXPECT_EQ(searchAndCheck(request).memory, 1);
+}
+
+TEST(Search, TakesARegisteredScheduleOfALargeProblem) {
+  ScheduleRequest request(/*ranks=*/2, /*microbatches=*/170'000, /*chunks=*/1);
+  request.memoryLimit = 4;
+  Schedule found = cantFail(buildSchedule("auto", request));
+  EXPECT_NE(found.getChosen(), "search");
+  request.memoryLimit = 1;
+  Expected<Schedule> none = buildSchedule("auto", request);
+  ASSERT_FALSE(bool(none));
+  EXPECT_EQ(toString(none.takeError()),
+            "schedule 'auto' finds no schedule of 170000 micro-batches that "
+            "holds at most 1.00 activations; only up to 1000000 operations "
+            "does it make one of its own");
 }
 
 TEST(Search, RefusesStageCostsThatTheRanksCannotShare) {
