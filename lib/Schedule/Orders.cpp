@@ -7,6 +7,7 @@
 #include "pipewright/Schedule/Orders.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 
@@ -22,12 +23,10 @@ UnitLists pipewright::listUnits(int64_t stage, int64_t microbatches) {
 }
 
 UnitLists pipewright::listInterleaved(const ScheduleShape &shape, int64_t rank,
-                                      int64_t group) {
+                                      ArrayRef<int64_t> groups) {
   UnitLists units;
   int64_t first = 0;
-  while (first < shape.microbatches) {
-    int64_t size = std::min(group, shape.microbatches - first);
-    size = std::max(size, std::min(group, shape.ranks));
+  for (int64_t size : groups) {
     for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
       int64_t stage = chunk * shape.ranks + rank;
       int64_t mirrored = (shape.chunks - 1 - chunk) * shape.ranks + rank;
@@ -41,25 +40,37 @@ UnitLists pipewright::listInterleaved(const ScheduleShape &shape, int64_t rank,
   return units;
 }
 
-Expected<int64_t> pipewright::getGroupSize(const ScheduleRequest &request) {
-  const ScheduleShape &shape = request.shape;
+/// Refuses group sizes out of range, and shapes that are too large with the
+/// last group in full.
+static Error checkGroups(const ScheduleRequest &request) {
+  ScheduleShape shape = request.shape;
   int64_t least = shape.ranks;
   int64_t most = std::max(shape.ranks, shape.microbatches);
-  int64_t group = request.group == 0 ? least : request.group;
-  if (group < least)
+  if (request.group != 0 && request.group < least)
     return refuseNumber("groups of at least one micro-batch per rank, here " +
                             Twine(least),
-                        group, least);
-  if (group > most)
+                        request.group, least);
+  if (request.group > most)
     return refuseNumber("groups of at most all micro-batches, here " +
                             Twine(most),
-                        group, most);
-  // The last group counts in full.
-  ScheduleShape full = shape;
-  full.microbatches = most + shape.ranks;
-  if (Error error = checkTractable(full))
+                        request.group, most);
+  shape.microbatches = most + shape.ranks;
+  return checkTractable(shape);
+}
+
+Expected<std::vector<int64_t>>
+pipewright::getGroups(const ScheduleRequest &request) {
+  if (Error error = checkGroups(request))
     return error;
-  return group;
+  int64_t ranks = request.shape.ranks, left = request.shape.microbatches;
+  std::vector<int64_t> groups;
+  for (int64_t count = std::max<int64_t>(1, left / ranks); left > 0; --count) {
+    int64_t equal = divideCeil(left, std::max<int64_t>(1, count));
+    int64_t size = request.group == 0 ? equal : std::min(request.group, left);
+    groups.push_back(std::max(size, ranks));
+    left -= size;
+  }
+  return groups;
 }
 
 void pipewright::addAlternating(Schedule &schedule, int64_t rank,

@@ -22,7 +22,8 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
              cl::sub(command), cl::cat(category)),
       groupSize("group-size", cl::value_desc("N"), cl::init(0),
                 cl::desc("Micro-batches that an interleaved schedule runs on "
-                         "one chunk at a time (default: one per rank)"),
+                         "one chunk at a time (default: equal groups of at "
+                         "least one per rank)"),
                 cl::sub(command), cl::cat(category)),
       recompute("recompute",
                 cl::desc("Recompute activations before each backward (R), "

@@ -33,17 +33,19 @@ struct UnitLists {
 /// The micro-batches of the only stage of a rank, first to last.
 UnitLists listUnits(int64_t stage, int64_t microbatches);
 
-/// The units of \p rank with several chunks: groups of \p group micro-batches,
-/// all of them on one chunk, then on the next; backwards begin at the last
-/// chunk. What is left over for the last group counts as one micro-batch per
-/// rank, or else its first could reach the next chunk before it is due and
-/// ranks would wait for each other.
+/// The units of \p rank with several chunks: \p groups of so many
+/// micro-batches, all of one group on one chunk, then on the next; backwards
+/// begin at the last chunk.
 UnitLists listInterleaved(const ScheduleShape &shape, int64_t rank,
-                          int64_t group);
+                          llvm::ArrayRef<int64_t> groups);
 
-/// The group size of \p request, or the refusal of one below the number of
-/// ranks, which would wait between two chunks, or above all micro-batches.
-llvm::Expected<int64_t> getGroupSize(const ScheduleRequest &request);
+/// The sizes of the groups that \p request asks for, the largest first: all of
+/// ScheduleRequest::group but for the last, or as equal and as small as they
+/// can be. None is below the number of ranks, or a micro-batch could reach the
+/// next chunk before the group is through with this one, and ranks would wait
+/// for each other; so the last may go beyond the micro-batches that there are.
+/// Refuses a size below the number of ranks, or above all micro-batches.
+llvm::Expected<std::vector<int64_t>> getGroups(const ScheduleRequest &request);
 
 /// Adds \p warmup forwards to \p rank (or as many as there are), then a
 /// backward and a forward in turn, then the backwards that are left. Backwards

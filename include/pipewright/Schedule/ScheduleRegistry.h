@@ -45,7 +45,8 @@ struct ScheduleRequest {
   /// it; the others leave it to the checker.
   std::optional<double> memoryLimit;
   /// Micro-batches that an interleaved schedule runs on one chunk before it
-  /// turns to the next. 0 stands for as many as there are ranks.
+  /// turns to the next. 0 stands for groups of one per rank, or of a few more
+  /// where that makes them equal.
   int64_t group = 0;
   /// Whether stages recompute what they did not keep, as an action R of their
   /// own. Generators need not care: it is added to what they make.

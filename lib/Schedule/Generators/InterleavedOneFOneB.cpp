@@ -15,14 +15,14 @@ using namespace pipewright;
 static llvm::Expected<Schedule>
 buildInterleavedOneFOneB(const ScheduleRequest &request) {
   const ScheduleShape &shape = request.shape;
-  llvm::Expected<int64_t> group = getGroupSize(request);
-  if (!group)
-    return group.takeError();
+  llvm::Expected<std::vector<int64_t>> groups = getGroups(request);
+  if (!groups)
+    return groups.takeError();
   Schedule schedule(shape);
   for (int64_t rank = 0; rank < shape.ranks; ++rank)
-    addAlternating(schedule, rank, listInterleaved(shape, rank, *group),
+    addAlternating(schedule, rank, listInterleaved(shape, rank, *groups),
                    /*warmup=*/2 * (shape.ranks - 1 - rank) +
-                       (shape.chunks - 1) * *group + 1);
+                       (shape.chunks - 1) * groups->front() + 1);
   return schedule;
 }
 

@@ -14,13 +14,14 @@ using namespace pipewright;
 static llvm::Expected<Schedule>
 buildInterleavedZB(const ScheduleRequest &request) {
   const ScheduleShape &shape = request.shape;
-  llvm::Expected<int64_t> group = getGroupSize(request);
-  if (!group)
-    return group.takeError();
+  llvm::Expected<std::vector<int64_t>> groups = getGroups(request);
+  if (!groups)
+    return groups.takeError();
   Schedule schedule(shape);
   for (int64_t rank = 0; rank < shape.ranks; ++rank)
-    addAlternating(schedule, rank, listInterleaved(shape, rank, *group),
-                   /*warmup=*/shape.ranks - rank + (shape.chunks - 1) * *group,
+    addAlternating(schedule, rank, listInterleaved(shape, rank, *groups),
+                   /*warmup=*/shape.ranks - rank +
+                       (shape.chunks - 1) * groups->front(),
                    /*weightDelay=*/rank);
   return schedule;
 }

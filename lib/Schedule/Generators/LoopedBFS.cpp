@@ -17,7 +17,7 @@ static llvm::Expected<Schedule> buildLoopedBFS(const ScheduleRequest &request) {
   Schedule schedule(shape);
   for (int64_t rank = 0; rank < shape.ranks; ++rank)
     addAlternating(schedule, rank,
-                   listInterleaved(shape, rank, /*group=*/shape.microbatches),
+                   listInterleaved(shape, rank, /*groups=*/shape.microbatches),
                    /*warmup=*/shape.chunks * shape.microbatches);
   return schedule;
 }

@@ -61,9 +61,12 @@ TEST(ZeroBubble, Interleaved) {
       Figures figures = simulate("interleaved-zb", point);
       EXPECT_EQ(figures.copies, 1) << point;
       EXPECT_EQ(figures.messages, 2 * (p * v - 1) * m * (p > 1)) << point;
-      if (std::fmod(m, p) != 0)
+      if (m < p)
         continue;
-      EXPECT_EQ(figures.peaks, std::vector<double>(p, v * p)) << point;
+      // The largest of the equal groups that M is split into.
+      double group = std::ceil(m / std::floor(m / p));
+      double peak = std::min(m * v, (v - 1) * group + p);
+      EXPECT_EQ(figures.peaks, std::vector<double>(p, peak)) << point;
       EXPECT_NEAR(figures.bubble, (p - 1) * std::max({f + b - w, b, f}), 1e-9)
           << point;
     }
