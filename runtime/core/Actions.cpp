@@ -86,6 +86,7 @@ void pprtRun(PprtContext *context, uint32_t index, uint32_t microbatch) {
   for (uint32_t i = 0; i < task.bindingCount; ++i)
     context->pointers[i] = resolve(*context, task.bindings[i], microbatch);
   context->progress.begin(Activity::Run, index, microbatch);
+  context->delay.wait();
   TraceScope scope(context->trace, Activity::Run, index, microbatch);
   task.function(context->pointers.data());
   keepResults(*context, index, microbatch);
@@ -104,6 +105,7 @@ void pprtSend(PprtContext *context, uint32_t index, uint32_t microbatch) {
   if (channel.source == channel.target)
     return;
   context->progress.begin(Activity::Send, index, microbatch);
+  context->delay.wait();
   TraceScope scope(context->trace, Activity::Send, index, microbatch);
   const PprtBuffer &buffer = context->descriptor.buffers[channel.buffer];
   uint32_t number = context->getSlot(buffer, microbatch);
@@ -118,6 +120,7 @@ void pprtRecv(PprtContext *context, uint32_t index, uint32_t microbatch) {
   if (channel.source == channel.target)
     return;
   context->progress.begin(Activity::Recv, index, microbatch);
+  context->delay.wait();
   TraceScope scope(context->trace, Activity::Recv, index, microbatch);
   const PprtBuffer &buffer = context->descriptor.buffers[channel.buffer];
   uint32_t number = context->getSlot(buffer, microbatch);

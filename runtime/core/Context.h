@@ -8,6 +8,7 @@
 #define PPRT_CORE_CONTEXT_H
 
 #include "Arena.h"
+#include "FuzzDelay.h"
 #include "Options.h"
 #include "data/OutputWriter.h"
 #include "launch/Progress.h"
@@ -81,6 +82,7 @@ struct PprtContext {
   pprt::Progress &progress;
   pprt::Arena arena;
   pprt::Trace trace;
+  pprt::FuzzDelay delay;
   std::unique_ptr<pprt::Dataset> dataset;
   std::unique_ptr<pprt::OutputWriter> outputs; ///< null: not saved
 

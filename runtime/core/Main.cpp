@@ -9,7 +9,7 @@
 // several, and sets OMPI_MCA_mpi_yield_when_idle=1 where it is unset. With
 // OpenMPI, `mpirun` as root needs --allow-run-as-root; more ranks than cores
 // need --oversubscribe; and --bind-to none keeps two runs on one machine from
-// sharing a core.
+// sharing a core. PIPEWRIGHT_FUZZ_DELAY is read with the options.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,6 +7,7 @@
 #include "Options.h"
 #include "Numbers.h"
 
+#include <cstdlib>
 #include <string_view>
 
 using namespace pprt;
@@ -186,6 +187,17 @@ static Status checkOptions(const RankOptions &options,
   return Status();
 }
 
+static Status readEnvironment(RankOptions &options) {
+  const char *seed = getenv("PIPEWRIGHT_FUZZ_DELAY");
+  if (!seed)
+    return Status();
+  if (!parseInteger<uint64_t>(seed, 0, options.fuzzSeed.emplace()))
+    return usageError("the environment variable PIPEWRIGHT_FUZZ_DELAY cannot "
+                      "be '" +
+                      std::string(seed) + "': it is the seed of random delays");
+  return Status();
+}
+
 Status pprt::parseOptions(int argc, const char *const *argv,
                           PprtOptimizer optimizer, CommandLine &result) {
   for (int i = 1; i < argc; ++i) {
@@ -215,6 +227,8 @@ Status pprt::parseOptions(int argc, const char *const *argv,
       return usageError("option '" + std::string(name) + "' cannot be '" +
                         std::string(value) + "': " + option->help);
   }
+  if (Status status = readEnvironment(result.options); status.failed())
+    return status;
   return checkOptions(result.options, optimizer);
 }
 
@@ -234,6 +248,7 @@ std::string pprt::getHelp(const std::string &program) {
     text += line + option.help + "\n";
   }
   text += "  --help                  this text\n\n"
+          "environment: PIPEWRIGHT_FUZZ_DELAY=SEED delays actions at random\n\n"
           "exit status: 0 done, 2 wrong options, 3 bad data or configuration, "
           "10 a peer was lost,\n11 no progress, 13 numeric failure, 14 ranks "
           "do not belong together\n";

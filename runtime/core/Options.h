@@ -40,6 +40,8 @@ struct RankOptions {
   std::string saveParameters; ///< file
   std::string weights;        ///< default: weights.safetensors of the build
   double timeoutSeconds = 300;
+  /// PIPEWRIGHT_FUZZ_DELAY: seed of random delays; absent: none.
+  std::optional<uint64_t> fuzzSeed;
 };
 
 /// What the command line asks for.
@@ -48,7 +50,8 @@ struct CommandLine {
   bool help = false;
 };
 
-/// Parses the command line of a rank whose optimizer is \p optimizer.
+/// Parses the command line of a rank whose optimizer is \p optimizer, and the
+/// environment.
 Status parseOptions(int argc, const char *const *argv, PprtOptimizer optimizer,
                     CommandLine &result);
 

@@ -174,6 +174,7 @@ static void updateParameters(PprtContext &context, double scale) {
 }
 
 void pprtUpdate(PprtContext *context) {
+  context->delay.wait();
   TraceScope scope(context->trace, Activity::Update);
   StepResult &result = context->result;
   exchangeLoss(*context);

@@ -23,9 +23,14 @@ class Layout:
     ranks: int = 1
     schedule: str = "1f1b"
     remat: str = "none"
+    chunks: int | None = None  # as many as the schedule usually has
 
     def __str__(self) -> str:
-        return f"{self.ranks} ranks, {self.schedule}, remat {self.remat}"
+        chunks = "" if self.chunks is None else f", {self.chunks} chunks"
+        return f"{self.ranks} ranks, {self.schedule}{chunks}, remat {self.remat}"
+
+    def folder_name(self) -> str:
+        return f"{self.ranks}-{self.schedule}-{self.chunks or 0}-{self.remat}"
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ def build_case(
     model = folder / "model.onnx"
     if not model.exists():
         case.graph().save(model)
-    output = folder / f"{layout.ranks}-{layout.schedule}-{layout.remat}"
+    output = folder / layout.folder_name()
     cut = case.cuts.get(layout.ranks)
     manifest = pipeline.build(
         model,
@@ -50,6 +55,7 @@ def build_case(
         ranks=layout.ranks,
         schedule=layout.schedule,
         remat=layout.remat,
+        chunks=layout.chunks,
         microbatches=case.microbatches,
         microbatch_size=case.microbatch_size,
         loss=case.loss,
@@ -64,6 +70,13 @@ def train_case(
     case: Case, layout: Layout, folder: pathlib.Path, steps: int | None = None
 ) -> Outcome:
     output, _ = build_case(case, layout, folder)
+    return run_case(case, output, folder, steps)
+
+
+def run_case(
+    case: Case, output: pathlib.Path, folder: pathlib.Path, steps: int | None = None
+) -> Outcome:
+    """Trains what was built in `output`."""
     parameters = output.with_suffix(".safetensors")
     lines = pipeline.run(
         output,

@@ -8,6 +8,7 @@
 #include "log/StepLog.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 
 using namespace pprt;
@@ -24,6 +25,22 @@ static std::string getError(std::vector<const char *> arguments,
   Status status = parse(std::move(arguments), commandLine, optimizer);
   EXPECT_EQ(status.getCode(), ExitCode::Usage);
   return status.getMessage();
+}
+
+TEST(Options, TheSeedOfDelaysComesFromTheEnvironment) {
+  CommandLine commandLine;
+  unsetenv("PIPEWRIGHT_FUZZ_DELAY");
+  ASSERT_FALSE(parse({}, commandLine).failed());
+  EXPECT_FALSE(commandLine.options.fuzzSeed);
+  setenv("PIPEWRIGHT_FUZZ_DELAY", "12", 1);
+  ASSERT_FALSE(parse({}, commandLine).failed());
+  EXPECT_EQ(commandLine.options.fuzzSeed, 12u);
+  setenv("PIPEWRIGHT_FUZZ_DELAY", "soon", 1);
+  std::string error = getError({});
+  EXPECT_NE(error.find("PIPEWRIGHT_FUZZ_DELAY cannot be 'soon'"),
+            std::string::npos)
+      << error;
+  unsetenv("PIPEWRIGHT_FUZZ_DELAY");
 }
 
 TEST(Options, ValuesFollowInBothForms) {
