@@ -25,11 +25,13 @@ struct InsertTransfers
   void runOnOperation() override;
 
 private:
+  LogicalResult collectStages(uint64_t direction);
   LogicalResult split(pp::ChannelOp channel, SymbolTable &symbols);
   pp::ChannelOp addHop(pp::ChannelOp before, int64_t source, int64_t target,
                        SymbolTable &symbols);
   pp::TaskOp findForwarder(pp::StageOp stage, pp::ChannelKind kind);
 
+  /// Of the direction that is worked on, by index.
   SmallVector<pp::StageOp> stages;
 };
 } // namespace
@@ -90,12 +92,10 @@ pp::ChannelOp InsertTransfers::addHop(pp::ChannelOp before, int64_t source,
         return channel.getKind() == before.getKind() &&
                channel.getSource() == stages[source].getSymName();
       });
-  StringRef prefix =
-      before.getKind() == pp::ChannelKind::Activation ? "act" : "grad";
   OpBuilder builder(before->getContext());
   auto hop = pp::ChannelOp::create(
       builder, before.getLoc(),
-      (prefix + "." + Twine(source) + "." + Twine(number)).str(),
+      pp::nameChannel(before.getKind(), stages[source], number),
       before.getKind(), stages[source].getSymName(),
       stages[target].getSymName(), cast<RankedTensorType>(before.getType()));
   builder.setInsertionPointAfter(before);
@@ -128,20 +128,31 @@ LogicalResult InsertTransfers::split(pp::ChannelOp channel,
   return success();
 }
 
-void InsertTransfers::runOnOperation() {
-  SymbolTable symbols(getOperation());
+LogicalResult InsertTransfers::collectStages(uint64_t direction) {
   stages.clear();
   for (auto stage : getOperation().getOps<pp::StageOp>()) {
-    if (stage.getIndex() != stages.size()) {
-      stage.emitOpError("has index ")
-          << stage.getIndex() << " but is the stage number " << stages.size();
-      return signalPassFailure();
-    }
+    if (stage.getDirection() != direction)
+      continue;
+    if (stage.getIndex() != stages.size())
+      return stage.emitOpError("has index ")
+             << stage.getIndex() << " but is the stage number "
+             << stages.size();
     stages.push_back(stage);
   }
+  return success();
+}
+
+void InsertTransfers::runOnOperation() {
+  SymbolTable symbols(getOperation());
   SmallVector<pp::ChannelOp> channels(getOperation().getOps<pp::ChannelOp>());
-  for (pp::ChannelOp channel : channels)
-    if (failed(split(channel, symbols)))
+  for (uint64_t direction : {0, 1}) {
+    if (failed(collectStages(direction)))
       return signalPassFailure();
+    for (pp::ChannelOp channel : channels)
+      if (symbols.lookup<pp::StageOp>(channel.getSource()).getDirection() ==
+              direction &&
+          failed(split(channel, symbols)))
+        return signalPassFailure();
+  }
   pp::setPhase(getOperation(), pp::Phase::Comm);
 }

@@ -135,7 +135,8 @@ static FailureOr<PredictedStep> predictStep(ModuleOp module,
     return failure();
   CostModel costs;
   for (const StageSummary &stage : plan.stages)
-    costs.stages.push_back({stage.secondsForward, stage.secondsBackwardInput,
+    if (stage.direction == 0)
+      costs.stages.push_back({stage.secondsForward, stage.secondsBackwardInput,
                             stage.secondsBackwardWeight});
   Timeline timeline = simulate(programs->schedule, costs);
   Metrics metrics = measure(programs->schedule, timeline);

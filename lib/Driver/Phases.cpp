@@ -68,6 +68,9 @@ static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
   if (!placement.empty())
     balance.placement.assign(placement.front().begin(),
                              placement.front().end());
+  if (placement.size() > 1)
+    balance.reversePlacement.assign(placement.back().begin(),
+                                    placement.back().end());
   balance.splitAt.assign(options.splitAt.begin(), options.splitAt.end());
   balance.sizes.assign(options.needs.stageSizes.begin(),
                        options.needs.stageSizes.end());
@@ -80,6 +83,8 @@ static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
 
 static void addCommPasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createInsertTransfers());
+  if (options.needs.placement.size() > 1)
+    pm.addPass(createInsertAllReduce());
   pm.addPass(createVerifyComm());
 }
 
@@ -91,7 +96,12 @@ static void addRematPasses(OpPassManager &pm, const BuildOptions &options) {
 }
 
 static void addSchedulePasses(OpPassManager &pm, const BuildOptions &options) {
-  pm.addPass(createAttachSchedule({options.schedule, options.microbatches}));
+  AttachScheduleOptions attach;
+  attach.schedule = options.schedule;
+  attach.microbatches = options.microbatches;
+  if (options.needs.requestedChunks)
+    attach.chunks = *options.needs.requestedChunks;
+  pm.addPass(createAttachSchedule(attach));
   pm.addPass(createCheckSchedule());
 }
 

@@ -105,12 +105,15 @@ Error pipewright::resolveSchedule(BuildOptions &options) {
   Expected<Schedule> schedule = makeSchedule(options);
   if (!schedule)
     return schedule.takeError();
-  if (schedule->getDirections() != 1)
-    return createStringError(
-        "schedule '" + schedule->getName() + "' has " +
-        Twine(schedule->getDirections()) +
-        " directions, each with its own copy of the parameters; 'build' "
-        "knows schedules of one");
+  if (schedule->getDirections() > 2)
+    return createStringError("schedule '" + schedule->getName() + "' has " +
+                             Twine(schedule->getDirections()) +
+                             " directions; a pipeline has 2 at most");
+  // What a search found by name need not be searched for again.
+  if (schedule->getChosen() == "search")
+    options.needs.requestedChunks = options.chunks;
+  else if (!schedule->getChosen().empty())
+    options.schedule = schedule->getChosen().str();
   const ScheduleShape &shape = schedule->getShape();
   options.ranks = shape.ranks;
   options.microbatches = shape.microbatches;

@@ -320,6 +320,7 @@ pipewright::describeRank(ModuleOp module, int64_t rank, const PlanSummary &plan,
   description.microbatchSize = plan.microbatchSize;
   description.forwardOnly = plan.forwardOnly;
   description.lossRank = plan.lossRank;
+  description.secondLossRank = plan.secondLossRank;
   for (auto rule : module.getOps<pp::UpdateRuleOp>())
     description.optimizer = rule.getOptimizer() == pp::Optimizer::AdamW
                                 ? PPRT_ADAMW

@@ -20,6 +20,7 @@ static void writeTensor(OStream &json, const TensorSummary &tensor) {
 
 static void writeStage(OStream &json, const StageSummary &stage) {
   json.attribute("stage", stage.index);
+  json.attribute("direction", stage.direction);
   json.attribute("rank", stage.rank);
   json.attribute("chunk", stage.chunk);
   json.attribute("layers", llvm::json::Array(stage.layers));

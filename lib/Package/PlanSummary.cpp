@@ -27,6 +27,7 @@ static StageSummary summarizeStage(pp::StageOp stage,
                                    const SymbolTable &symbols) {
   StageSummary summary;
   summary.index = stage.getIndex();
+  summary.direction = stage.getDirection();
   summary.rank = stage.getRank();
   summary.chunk = stage.getChunk();
   for (StringRef layer : stage.getLayers().getAsValueRange<StringAttr>())
@@ -71,7 +72,9 @@ static MemorySummary summarizeArena(pp::ArenaOp arena) {
 }
 
 /// Adds what \p task says: the inputs its rank reads, the loss, the outputs.
-static void visitTask(pp::TaskOp task, int64_t rank, PlanSummary &summary) {
+static void visitTask(pp::TaskOp task, pp::StageOp stage,
+                      PlanSummary &summary) {
+  int64_t rank = stage.getRank();
   for (Attribute attribute : task.getArgumentBindings()) {
     auto binding = cast<pp::BindingAttr>(attribute);
     if (binding.getKind() != pp::BindingKind::Input)
@@ -84,8 +87,12 @@ static void visitTask(pp::TaskOp task, int64_t rank, PlanSummary &summary) {
   for (auto [value, attribute] : llvm::zip_equal(task.getYield().getValues(),
                                                  task.getResultBindings())) {
     auto binding = cast<pp::BindingAttr>(attribute);
-    if (binding.getKind() == pp::BindingKind::LossSum)
-      summary.lossRank = rank;
+    if (binding.getKind() == pp::BindingKind::LossSum) {
+      // Direction 0 comes first; where it is alone, it has all losses.
+      if (stage.getDirection() == 0)
+        summary.lossRank = rank;
+      summary.secondLossRank = rank;
+    }
     if (binding.getKind() == pp::BindingKind::Output)
       summary.outputs.push_back(
           summarizeTensor(binding.getName(), value.getType()));
@@ -125,8 +132,7 @@ PlanSummary pipewright::summarizePlan(ModuleOp module) {
   for (auto stage : module.getOps<pp::StageOp>())
     summary.stages.push_back(summarizeStage(stage, symbols));
   for (auto task : module.getOps<pp::TaskOp>())
-    visitTask(task, symbols.lookup<pp::StageOp>(task.getStage()).getRank(),
-              summary);
+    visitTask(task, symbols.lookup<pp::StageOp>(task.getStage()), summary);
   for (auto arena : module.getOps<pp::ArenaOp>())
     summary.memory.push_back(summarizeArena(arena));
   return summary;

@@ -24,8 +24,8 @@ public:
   ProgramRewriter(const StageGraph &graph, const ProgramSchedule &programs,
                   int64_t rank)
       : graph(graph), program(programs.programs[rank]), ops(programs.ops[rank]),
-        actions(programs.schedule.getActions(rank)),
-        microbatches(programs.schedule.getMicrobatches()),
+        schedule(programs.schedule), actions(schedule.getActions(rank)),
+        microbatches(schedule.getShape().microbatches),
         builder(program->getContext()) {}
 
   void rewrite(ArrayRef<PlacedStep> steps) {
@@ -52,8 +52,10 @@ private:
   void writeTask() {
     writeUpdates();
     auto run = cast<pp::RunOp>(ops[next]);
-    pp::RunOp::create(builder, run.getLoc(), run.getSymbol(),
-                      actions[next].microbatch);
+    const Action &action = actions[next];
+    pp::RunOp::create(
+        builder, run.getLoc(), run.getSymbol(),
+        schedule.getNumberInStep(action.microbatch, action.direction));
     ++next;
   }
 
@@ -71,6 +73,7 @@ private:
   const StageGraph &graph;
   pp::ProgramOp program;
   ArrayRef<Operation *> ops;
+  const Schedule &schedule;
   ArrayRef<Action> actions;
   int64_t microbatches;
   OpBuilder builder;

@@ -47,10 +47,10 @@ llvm::Expected<Schedule> AttachSchedule::readFile() {
 }
 
 FailureOr<Schedule> AttachSchedule::makeSchedule(const StageGraph &graph) {
-  ScheduleShape shape = {graph.getRanks(), microbatches, graph.getChunks()};
-  llvm::Expected<Schedule> built = isScheduleFile(schedule)
-                                       ? readFile()
-                                       : buildSchedule(schedule, {shape});
+  ScheduleShape shape = {graph.getRanks(), microbatches,
+                         chunks < 0 ? graph.getChunks() : chunks};
+  llvm::Expected<Schedule> built =
+      isScheduleFile(schedule) ? readFile() : buildSchedule(schedule, {shape});
   if (!built)
     return getOperation().emitError() << toString(built.takeError());
   if (failed(checkPlacement(graph, *built)))
@@ -65,11 +65,17 @@ LogicalResult AttachSchedule::checkPlacement(const StageGraph &graph,
     return getOperation().emitError("schedule '")
            << made.getName() << "' has " << made.getStages()
            << " stages; the module has " << graph.getStages();
-  for (int64_t stage = 0; stage < graph.getStages(); ++stage)
-    if (graph.getRank(stage) != made.getRank(stage))
-      return graph.getStage(stage).emitOpError("is on rank ")
-             << graph.getRank(stage) << "; schedule '" << made.getName()
-             << "' has stage " << stage << " on rank " << made.getRank(stage);
+  if (made.getDirections() != graph.getDirections())
+    return getOperation().emitError("schedule '")
+           << made.getName() << "' has " << made.getDirections()
+           << " directions; the module has " << graph.getDirections();
+  for (auto stage : getOperation().getOps<pp::StageOp>()) {
+    int64_t rank = made.getRank(stage.getIndex(), stage.getDirection());
+    if (rank != int64_t(stage.getRank()))
+      return stage.emitOpError("is on rank ")
+             << stage.getRank() << "; schedule '" << made.getName()
+             << "' has stage " << stage.getIndex() << " on rank " << rank;
+  }
   return success();
 }
 
@@ -90,7 +96,7 @@ void AttachSchedule::runOnOperation() {
     }
 
   ScheduleShape shape = {graph->getRanks(), microbatches, graph->getChunks()};
-  Schedule eval = buildForwardOnly(shape, {graph->getPlacement()});
+  Schedule eval = buildForwardOnly(shape, {graph->getPlacement().front()});
   StringRef policy = eval.getName();
   FailureOr<Schedule> step = failure();
   if (graph->hasBackward()) {

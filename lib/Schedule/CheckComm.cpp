@@ -25,7 +25,8 @@ public:
   CommChecker(const StageGraph &graph, const ProgramSchedule &programs,
               Transport transport, int64_t credits)
       : graph(graph), programs(programs),
-        microbatches(programs.schedule.getMicrobatches()), credits(credits),
+        microbatches(programs.schedule.getShape().microbatches),
+        credits(credits),
         builder(programs.programs.size(),
                 graph.getChannels().size() * microbatches, transport),
         ops(programs.programs.size()) {}

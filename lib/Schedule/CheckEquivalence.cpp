@@ -104,7 +104,7 @@ ProgramMachine::ProgramMachine(const StageGraph &graph,
                                const ProgramSchedule &programs,
                                ValueTable &table)
     : graph(graph), table(table), modelNumbers(table.size()),
-      microbatches(programs.schedule.getMicrobatches()) {
+      microbatches(programs.schedule.getShape().microbatches) {
   for (pp::ProgramOp program : programs.programs) {
     Rank &rank = ranks.emplace_back();
     pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
@@ -335,8 +335,7 @@ private:
       return failure();
     ValueTable table;
     ModelValues expected(module, model, table);
-    if (failed(expected.run(programs->schedule.getMicrobatches(),
-                            graph.hasBackward())))
+    if (failed(expected.run(programs->schedule, graph.hasBackward())))
       return failure();
     ProgramMachine machine(graph, *programs, table);
     machine.readArenas(module, kind);

@@ -162,9 +162,11 @@ void GradientChecker::checkRuns(int64_t rank) {
   if (!step)
     return;
   for (auto &[contribution, task] : tasks) {
-    if (graph.getRank(graph.getStageNumber(task.getStage())) != rank)
+    int64_t direction = graph.getDirection(task.getStage());
+    if (graph.getRank(graph.getStageNumber(task.getStage()), direction) != rank)
       continue;
-    for (int64_t mb = 0; mb < microbatches; ++mb)
+    int64_t first = programs.schedule.getNumberInStep(0, direction);
+    for (int64_t mb = first; mb < first + microbatches; ++mb)
       if (!done.contains({task, mb})) {
         report(step) << "rank " << rank << " updates '" << contribution.first
                      << "' without micro-batch " << mb << " of task '"

@@ -18,7 +18,7 @@ ModelValues::ModelValues(ModuleOp module, pp::ModelOp model, ValueTable &table)
     layers.push_back({layer, static_cast<int64_t>(layers.size()), {}});
 }
 
-LogicalResult ModelValues::run(int64_t microbatches, bool isTrained) {
+LogicalResult ModelValues::run(const Schedule &schedule, bool isTrained) {
   if (isTrained) {
     llvm::DenseMap<Attribute, nn::DerivativeOp> derivatives;
     for (auto derivative : module.getOps<nn::DerivativeOp>())
@@ -30,7 +30,10 @@ LogicalResult ModelValues::run(int64_t microbatches, bool isTrained) {
                << layer.op.getName() << "' has no derivative";
     }
   }
+  int64_t microbatches = schedule.getMicrobatches() * schedule.getDirections();
   for (microbatch = 0; microbatch < microbatches; ++microbatch) {
+    direction = microbatch / schedule.getMicrobatches();
+    firstMicrobatch = schedule.getNumberInStep(0, direction);
     values.clear();
     gradients.clear();
     cotangents.clear();
@@ -88,8 +91,9 @@ void ModelValues::bindResults() {
   auto end = cast<pp::ReturnOp>(model.getBody().front().back());
   for (auto [name, value] : llvm::zip_equal(
            end.getNames().getAsRange<StringAttr>(), end.getOutputs()))
-    results[{bind(BindingKind::Output, name), microbatch}] =
-        values.lookup(value);
+    if (direction == 0)
+      results[{bind(BindingKind::Output, name), microbatch}] =
+          values.lookup(value);
   BindingKind kinds[] = {BindingKind::LossSum, BindingKind::LossWeight};
   for (auto [kind, value] : llvm::zip(kinds, end.getLoss()))
     results[{bind(kind), microbatch}] = values.lookup(value);
@@ -187,7 +191,7 @@ void ModelValues::runBackward(Layer &layer) {
        llvm::enumerate(derivative.getWeightGradients())) {
     int64_t sum = sums + index;
     results[{bindParameter(BindingKind::Gradient, layer, argument), 0}] = sum;
-    partialSums[sum] = microbatch + 1;
+    partialSums[sum] = microbatch + 1 - firstMicrobatch;
   }
 }
 
@@ -205,5 +209,7 @@ pp::BindingAttr ModelValues::bindParameter(BindingKind kind, Layer &layer,
   auto name = cast<FlatSymbolRefAttr>(
       layer.op.getParameters()[index - layer.op.getArguments().size()]);
   return bind(kind, name.getValue(),
-              kind == BindingKind::Gradient ? layer.index : 0);
+              kind == BindingKind::Gradient
+                  ? layer.index + direction * layers.size()
+                  : 0);
 }

@@ -9,6 +9,8 @@
 
 #include "ValueTable.h"
 
+#include "pipewright/Schedule/Schedule.h"
+
 #include "llvm/ADT/MapVector.h"
 
 namespace pipewright {
@@ -23,9 +25,10 @@ public:
 
   ModelValues(mlir::ModuleOp module, pp::ModelOp model, ValueTable &table);
 
-  /// Computes \p microbatches micro-batches; with \p isTrained the gradients
-  /// too, for which each layer must have a derivative.
-  mlir::LogicalResult run(int64_t microbatches, bool isTrained);
+  /// Computes the micro-batches of \p schedule; with \p isTrained the gradients
+  /// too, for which each layer must have a derivative. Each direction has
+  /// gradients of its own, and direction 0 alone has outputs.
+  mlir::LogicalResult run(const Schedule &schedule, bool isTrained);
 
   /// Outputs, loss and gradients, by the memory that tasks bind them to.
   const llvm::MapVector<Result, int64_t> &getResults() const { return results; }
@@ -64,6 +67,9 @@ private:
   mlir::SymbolTable symbols;
   llvm::SmallVector<Layer> layers;
   int64_t microbatch = 0;
+  int64_t direction = 0;
+  /// Of the direction.
+  int64_t firstMicrobatch = 0;
   /// Of the current micro-batch.
   llvm::DenseMap<mlir::Value, int64_t> values, gradients, cotangents;
   llvm::MapVector<Result, int64_t> results;

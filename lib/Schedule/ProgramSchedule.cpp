@@ -47,12 +47,15 @@ static LogicalResult readProgram(int64_t rank, const StageGraph &graph,
         Action action;
         if (auto run = dyn_cast<pp::RunOp>(op)) {
           pp::TaskOp task = graph.getTask(run.getSymbol());
-          if (microbatch < 0 || microbatch >= maxWork)
+          int64_t direction = graph.getDirection(task.getStage());
+          int64_t number =
+              microbatch - result.schedule.getNumberInStep(0, direction);
+          if (number < 0 || number >= maxWork)
             fits = op->emitOpError("is for micro-batch ")
-                   << microbatch << ", which no schedule has";
+                   << microbatch << ", which its direction never has";
           else
             action = {getActionKind(task.getRole()),
-                      graph.getStageNumber(task.getStage()), microbatch};
+                      graph.getStageNumber(task.getStage()), number, direction};
         } else if (isa<pp::StepOp>(op)) {
           action.kind = ActionKind::Step;
         } else {
@@ -79,10 +82,14 @@ FailureOr<ProgramSchedule> pipewright::readPrograms(ModuleOp module,
   ScheduleShape shape = {graph.getRanks(),
                          static_cast<int64_t>(schedule.getMicrobatches()),
                          graph.getChunks()};
+  Placement placement = graph.getPlacement();
+  bool isEval = kind == pp::ProgramKind::Eval;
+  if (isEval)
+    placement.resize(1);
   ProgramSchedule result = {
-      Schedule(shape, {graph.getPlacement()}), std::move(*programs), {}};
+      Schedule(shape, std::move(placement)), std::move(*programs), {}};
   result.schedule.setName(schedule.getPolicy());
-  if (kind == pp::ProgramKind::Eval)
+  if (isEval)
     result.schedule.setForwardOnly();
   for (int64_t rank = 0; rank < graph.getRanks(); ++rank)
     if (failed(readProgram(rank, graph, result)))
@@ -93,24 +100,26 @@ FailureOr<ProgramSchedule> pipewright::readPrograms(ModuleOp module,
 TaskGraph pipewright::buildTaskGraph(const ProgramSchedule &programs,
                                      const StageGraph &graph,
                                      const CostModel &costs) {
-  int64_t microbatches = programs.schedule.getMicrobatches();
+  const Schedule &schedule = programs.schedule;
+  int64_t microbatches = schedule.getShape().microbatches;
   TaskGraph tasks;
   tasks.values = graph.getChannels().size() * microbatches;
   tasks.latency = costs.latency;
   for (auto [rank, ops] : llvm::enumerate(programs.ops)) {
     std::vector<TaskGraph::Task> &list = tasks.ranks.emplace_back();
-    for (auto [op, action] :
-         llvm::zip_equal(ops, programs.schedule.getActions(rank))) {
+    for (auto [op, action] : llvm::zip_equal(ops, schedule.getActions(rank))) {
       auto run = dyn_cast<pp::RunOp>(op);
       if (!run)
         continue;
       TaskGraph::Task &task = list.emplace_back();
       task.duration = costs.getDuration(action);
       pp::TaskOp declared = graph.getTask(run.getSymbol());
+      int64_t microbatch =
+          schedule.getNumberInStep(action.microbatch, action.direction);
       for (int64_t channel : graph.getReads(declared))
-        task.uses.push_back(channel * microbatches + action.microbatch);
+        task.uses.push_back(channel * microbatches + microbatch);
       for (int64_t channel : graph.getWrites(declared))
-        task.makes.push_back(channel * microbatches + action.microbatch);
+        task.makes.push_back(channel * microbatches + microbatch);
     }
   }
   return tasks;

@@ -16,8 +16,9 @@ namespace {
 /// Writes the program of one rank, action by action.
 class ProgramWriter {
 public:
-  ProgramWriter(const StageGraph &graph, pp::ProgramOp program)
-      : graph(graph), program(program),
+  ProgramWriter(const StageGraph &graph, const Schedule &schedule,
+                pp::ProgramOp program)
+      : graph(graph), schedule(schedule), program(program),
         builder(OpBuilder::atBlockEnd(&program.getBody().front())) {}
 
   LogicalResult write(const Action &action);
@@ -27,8 +28,12 @@ private:
   LogicalResult writeBackward(const Action &action);
   /// Runs the stage's task for \p role, if it has one.
   void run(const Action &action, pp::Role role);
+  pp::TaskOp getTask(const Action &action, pp::Role role) const {
+    return graph.getTask(action.stage, role, action.direction);
+  }
 
   const StageGraph &graph;
+  const Schedule &schedule;
   pp::ProgramOp program;
   OpBuilder builder;
   /// Channel and micro-batch of what the rank has received.
@@ -56,15 +61,14 @@ LogicalResult ProgramWriter::write(const Action &action) {
 }
 
 LogicalResult ProgramWriter::writeBackward(const Action &action) {
-  bool hasFull = bool(graph.getTask(action.stage, pp::Role::BW));
+  bool hasFull = bool(getTask(action, pp::Role::BW));
   bool isFull = action.kind == ActionKind::BW;
   if (hasFull && !isFull)
-    return graph.getTask(action.stage, pp::Role::BW)
+    return getTask(action, pp::Role::BW)
         .emitOpError("is a full backward where the schedule has B and W "
                      "apart; split the backward of the stages");
   // What F did not keep is needed by the first backward task.
-  bool isFirst =
-      action.kind != ActionKind::W || !graph.getTask(action.stage, pp::Role::B);
+  bool isFirst = action.kind != ActionKind::W || !getTask(action, pp::Role::B);
   if (isFirst)
     run(action, pp::Role::R);
   run(action, pp::Role::BW);
@@ -76,21 +80,23 @@ LogicalResult ProgramWriter::writeBackward(const Action &action) {
 }
 
 void ProgramWriter::run(const Action &action, pp::Role role) {
-  pp::TaskOp task = graph.getTask(action.stage, role);
+  pp::TaskOp task = getTask(action, role);
   if (!task)
     return;
+  int64_t microbatch =
+      schedule.getNumberInStep(action.microbatch, action.direction);
   Location loc = task.getLoc();
   auto name = [&](int64_t channel) {
     return pp::ChannelOp(graph.getChannels()[channel]).getSymName();
   };
   for (int64_t channel : graph.getReads(task))
     if (graph.crossesRanks(channel) &&
-        received.insert({channel, action.microbatch}).second)
-      pp::RecvOp::create(builder, loc, name(channel), action.microbatch);
-  pp::RunOp::create(builder, loc, task.getSymName(), action.microbatch);
+        received.insert({channel, microbatch}).second)
+      pp::RecvOp::create(builder, loc, name(channel), microbatch);
+  pp::RunOp::create(builder, loc, task.getSymName(), microbatch);
   for (int64_t channel : graph.getWrites(task))
     if (graph.crossesRanks(channel))
-      pp::SendOp::create(builder, loc, name(channel), action.microbatch);
+      pp::SendOp::create(builder, loc, name(channel), microbatch);
 }
 
 LogicalResult pipewright::writePrograms(ModuleOp module,
@@ -101,7 +107,7 @@ LogicalResult pipewright::writePrograms(ModuleOp module,
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
     auto program = pp::ProgramOp::create(builder, module.getLoc(), kind, rank);
     program.getBody().emplaceBlock();
-    ProgramWriter writer(graph, program);
+    ProgramWriter writer(graph, schedule, program);
     for (const Action &action : schedule.getActions(rank))
       if (failed(writer.write(action)))
         return failure();

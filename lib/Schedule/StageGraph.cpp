@@ -48,27 +48,47 @@ LogicalResult StageGraph::addStages(ModuleOp module) {
   if (stages.empty())
     return module.emitError("the module has no stages");
   llvm::sort(stages, [](pp::StageOp lhs, pp::StageOp rhs) {
-    return lhs.getIndex() < rhs.getIndex();
+    return std::pair(lhs.getDirection(), lhs.getIndex()) <
+           std::pair(rhs.getDirection(), rhs.getIndex());
   });
+  directions = stages.back().getDirection() + 1;
+  if (failed(checkNumbers()))
+    return failure();
   std::vector<int64_t> stagesOfRank;
   for (auto [number, stage] : llvm::enumerate(stages)) {
-    if (stage.getIndex() != number)
-      return stage.emitOpError("has index ")
-             << stage.getIndex() << " where " << number
-             << " is expected; stages are numbered from 0 without gaps";
     stageNumbers[stage.getSymName()] = number;
     ranks = std::max<int64_t>(ranks, stage.getRank() + 1);
     stagesOfRank.resize(ranks);
-    chunks = std::max(chunks, ++stagesOfRank[stage.getRank()]);
+    if (stage.getDirection() == 0)
+      chunks = std::max(chunks, ++stagesOfRank[stage.getRank()]);
   }
   return success();
+}
+
+LogicalResult StageGraph::checkNumbers() {
+  for (auto [position, stage] : llvm::enumerate(stages)) {
+    bool isFirst = position == 0 ||
+                   stages[position - 1].getDirection() != stage.getDirection();
+    uint64_t expected = isFirst ? 0 : stages[position - 1].getIndex() + 1;
+    if (stage.getIndex() != expected)
+      return stage.emitOpError("has index ")
+             << stage.getIndex() << " where " << expected
+             << " is expected; stages are numbered from 0 without gaps";
+  }
+  int64_t ofFirst = llvm::count_if(
+      stages, [](pp::StageOp stage) { return stage.getDirection() == 0; });
+  if (ofFirst * directions == int64_t(stages.size()))
+    return success();
+  return stages.back().emitOpError("is one of ")
+         << stages.size() - ofFirst
+         << " stages of direction 1; direction 0 has " << ofFirst;
 }
 
 LogicalResult StageGraph::addTasks(ModuleOp module) {
   tasks.assign(stages.size(), SmallVector<pp::TaskOp, 5>(5));
   for (pp::TaskOp task : module.getOps<pp::TaskOp>()) {
     taskNames[task.getSymName()] = task;
-    int64_t stage = getStageNumber(task.getStage());
+    int64_t stage = stageNumbers.lookup(task.getStage());
     pp::TaskOp &known = tasks[stage][static_cast<size_t>(task.getRole())];
     if (known) {
       InFlightDiagnostic diag = task.emitOpError("is a second task of role ")
@@ -82,19 +102,20 @@ LogicalResult StageGraph::addTasks(ModuleOp module) {
   return success();
 }
 
-int64_t StageGraph::getRank(int64_t stage) const {
-  return pp::StageOp(stages[stage]).getRank();
+int64_t StageGraph::getRank(int64_t stage, int64_t direction) const {
+  return getStage(stage, direction).getRank();
 }
 
-std::vector<int64_t> StageGraph::getPlacement() const {
-  std::vector<int64_t> placement;
-  for (int64_t stage = 0; stage < getStages(); ++stage)
-    placement.push_back(getRank(stage));
+Placement StageGraph::getPlacement() const {
+  Placement placement(directions);
+  for (pp::StageOp stage : stages)
+    placement[stage.getDirection()].push_back(stage.getRank());
   return placement;
 }
 
-pp::TaskOp StageGraph::getTask(int64_t stage, pp::Role role) const {
-  return tasks[stage][static_cast<size_t>(role)];
+pp::TaskOp StageGraph::getTask(int64_t stage, pp::Role role,
+                               int64_t direction) const {
+  return tasks[direction * getStages() + stage][static_cast<size_t>(role)];
 }
 
 pp::TaskOp StageGraph::getTask(StringRef name) const {
@@ -112,7 +133,8 @@ bool StageGraph::hasBackward() const {
 
 std::vector<std::vector<ActionKind>> StageGraph::getRoles() const {
   std::vector<std::vector<ActionKind>> roles;
-  for (ArrayRef<pp::TaskOp> ofStage : tasks) {
+  // Those of another direction are the same.
+  for (ArrayRef<pp::TaskOp> ofStage : ArrayRef(tasks).take_front(getStages())) {
     std::vector<ActionKind> &kinds = roles.emplace_back();
     for (pp::TaskOp task : ofStage)
       if (task)
@@ -123,7 +145,7 @@ std::vector<std::vector<ActionKind>> StageGraph::getRoles() const {
 
 CostModel StageGraph::getCosts() const {
   CostModel costs;
-  for (pp::StageOp stage : stages) {
+  for (pp::StageOp stage : ArrayRef(stages).take_front(getStages())) {
     StageCost cost;
     if (std::optional<pp::CostAttr> known = stage.getCost()) {
       cost.f = known->getPicosecondsF() / picosecondsPerMicrosecond;
@@ -136,7 +158,11 @@ CostModel StageGraph::getCosts() const {
 }
 
 int64_t StageGraph::getStageNumber(StringRef name) const {
-  return stageNumbers.lookup(name);
+  return stageNumbers.lookup(name) % getStages();
+}
+
+int64_t StageGraph::getDirection(StringRef name) const {
+  return stageNumbers.lookup(name) / getStages();
 }
 
 int64_t StageGraph::getChannelNumber(StringRef name) const {
@@ -144,11 +170,13 @@ int64_t StageGraph::getChannelNumber(StringRef name) const {
 }
 
 int64_t StageGraph::getSourceRank(int64_t channel) const {
-  return getRank(getStageNumber(pp::ChannelOp(channels[channel]).getSource()));
+  StringRef source = pp::ChannelOp(channels[channel]).getSource();
+  return pp::StageOp(stages[stageNumbers.lookup(source)]).getRank();
 }
 
 int64_t StageGraph::getTargetRank(int64_t channel) const {
-  return getRank(getStageNumber(pp::ChannelOp(channels[channel]).getTarget()));
+  StringRef target = pp::ChannelOp(channels[channel]).getTarget();
+  return pp::StageOp(stages[stageNumbers.lookup(target)]).getRank();
 }
 
 SmallVector<int64_t> StageGraph::getChannels(ArrayAttr bindings) const {

@@ -27,7 +27,7 @@ struct BalanceStages : pipewright::impl::BalanceStagesBase<BalanceStages> {
   void runOnOperation() override;
 
 private:
-  LogicalResult checkPlacement(pp::ModelOp model);
+  LogicalResult checkPlacement(pp::ModelOp model, ArrayRef<int64_t> ranksUsed);
   LogicalResult findStarts(pp::ModelOp model);
   void formUnits();
   FailureOr<int64_t> weigh(pp::LayerOp layer);
@@ -35,13 +35,16 @@ private:
   FailureOr<SmallVector<size_t>> cut(pp::ModelOp model);
   FailureOr<SmallVector<size_t>> cutAsAsked(pp::ModelOp model);
   int64_t getBytesBefore(size_t unit);
+  void createStages(ArrayRef<size_t> cut, int64_t direction);
   void createStage(int64_t index, ArrayRef<pp::LayerOp> stageLayers,
-                   size_t first);
+                   size_t first, int64_t direction);
 
   int64_t getStages() const {
     return placement.empty() ? ranks * chunks : placement.size();
   }
-  int64_t getRank(int64_t stage) const {
+  int64_t getRank(int64_t stage, int64_t direction) const {
+    if (direction == 1)
+      return reversePlacement[stage];
     return placement.empty() ? stage % ranks : placement[stage];
   }
 
@@ -54,15 +57,20 @@ private:
 };
 } // namespace
 
-LogicalResult BalanceStages::checkPlacement(pp::ModelOp model) {
+LogicalResult BalanceStages::checkPlacement(pp::ModelOp model,
+                                            ArrayRef<int64_t> ranksUsed) {
   if (ranks < 1 || chunks < 1)
     return model.emitError("cannot be cut for ")
            << ranks.getValue() << " ranks with " << chunks.getValue()
            << " chunks each";
-  if (placement.empty())
+  if (ranksUsed.empty())
     return success();
+  if (int64_t(ranksUsed.size()) != getStages())
+    return model.emitError("cannot be cut into ")
+           << getStages() << " stages in one direction and " << ranksUsed.size()
+           << " in the other";
   llvm::SmallDenseSet<int64_t> used;
-  for (auto [stage, rank] : llvm::enumerate(placement)) {
+  for (auto [stage, rank] : llvm::enumerate(ranksUsed)) {
     if (rank < 0 || rank >= ranks)
       return model.emitError("cannot be cut with stage ")
              << stage << " on rank " << rank << " of " << ranks.getValue();
@@ -183,8 +191,8 @@ static pp::CostAttr addCosts(pp::CostAttr lhs, pp::CostAttr rhs) {
 }
 
 void BalanceStages::createStage(int64_t index,
-                                ArrayRef<pp::LayerOp> stageLayers,
-                                size_t first) {
+                                ArrayRef<pp::LayerOp> stageLayers, size_t first,
+                                int64_t direction) {
   OpBuilder builder(&getContext());
   SmallVector<StringRef> names;
   llvm::SetVector<Attribute> parameters;
@@ -194,14 +202,24 @@ void BalanceStages::createStage(int64_t index,
     parameters.insert_range(layer.getParameters());
     cost = addCosts(cost, layer.getCostAttr());
   }
-  int64_t rank = getRank(index);
-  int64_t chunk = llvm::count_if(llvm::seq<int64_t>(0, index),
-                                 [&](int64_t s) { return getRank(s) == rank; });
+  int64_t rank = getRank(index, direction);
+  int64_t chunk = llvm::count_if(llvm::seq<int64_t>(0, index), [&](int64_t s) {
+    return getRank(s, direction) == rank;
+  });
   symbols->insert(pp::StageOp::create(
       builder, pp::LayerOp(stageLayers.front()).getLoc(),
-      "s" + std::to_string(index), index, rank, chunk, first,
-      builder.getStrArrayAttr(names),
-      builder.getArrayAttr(parameters.getArrayRef()), cost));
+      (direction == 0 ? "s" : "u") + std::to_string(index), index, rank, chunk,
+      first + direction * layers.size(), builder.getStrArrayAttr(names),
+      builder.getArrayAttr(parameters.getArrayRef()), cost, direction));
+}
+
+void BalanceStages::createStages(ArrayRef<size_t> cut, int64_t direction) {
+  for (auto [index, unit] : llvm::enumerate(cut)) {
+    size_t begin = units[unit];
+    size_t end = index + 1 < cut.size() ? units[cut[index + 1]] : layers.size();
+    createStage(index, ArrayRef(layers).slice(begin, end - begin), begin,
+                direction);
+  }
 }
 
 /// The first unit of each stage, if the sizes of the stages are given.
@@ -252,7 +270,8 @@ void BalanceStages::runOnOperation() {
     getOperation().emitError("has no 'pp.model' whose layers to balance");
     return signalPassFailure();
   }
-  if (failed(checkPlacement(model)))
+  if (failed(checkPlacement(model, *placement)) ||
+      failed(checkPlacement(model, *reversePlacement)))
     return signalPassFailure();
   SymbolTable table(getOperation());
   symbols = &table;
@@ -266,10 +285,7 @@ void BalanceStages::runOnOperation() {
   FailureOr<SmallVector<size_t>> cut = this->cut(model);
   if (failed(cut))
     return signalPassFailure();
-  for (auto [index, unit] : llvm::enumerate(*cut)) {
-    size_t begin = units[unit];
-    size_t end =
-        index + 1 < cut->size() ? units[(*cut)[index + 1]] : layers.size();
-    createStage(index, ArrayRef(layers).slice(begin, end - begin), begin);
-  }
+  createStages(*cut, /*direction=*/0);
+  if (!reversePlacement.empty())
+    createStages(*cut, /*direction=*/1);
 }

@@ -76,12 +76,13 @@ void StageOutliner::callForward(StagedLayer &layer) {
     forwardValues[result] = call.getResult(index);
 }
 
-/// Outputs and the loss leave from the stage that makes them.
+/// Outputs and the loss leave from the stage that makes them. Nobody asks for
+/// outputs while both directions run.
 void StageOutliner::bindModelResults() {
   pp::ReturnOp end = model.getReturn();
   for (auto [name, value] : llvm::zip_equal(
            end.getNames().getAsRange<StringAttr>(), end.getOutputs()))
-    if (model.getStage(value) == stage)
+    if (model.getStage(value) == stage && model.getDirection() == 0)
       forward.addResult(getForwardValue(value),
                         bind(BindingKind::Output, name));
   BindingKind kinds[] = {BindingKind::LossSum, BindingKind::LossWeight};

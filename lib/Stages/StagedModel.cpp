@@ -19,10 +19,13 @@ std::optional<unsigned> StagedLayer::findInputGradient(unsigned argument) {
   return found - gradients.begin();
 }
 
-FailureOr<StagedModel> StagedModel::get(ModuleOp module, SymbolTable &symbols) {
+FailureOr<StagedModel> StagedModel::get(ModuleOp module, SymbolTable &symbols,
+                                        uint64_t direction) {
   StagedModel staged;
   staged.model = pp::getModel(module);
-  llvm::append_range(staged.stages, module.getOps<pp::StageOp>());
+  for (pp::StageOp stage : module.getOps<pp::StageOp>())
+    if (stage.getDirection() == direction)
+      staged.stages.push_back(stage);
   if (!staged.model || staged.stages.empty())
     return module.emitError("has no model or no stages; run "
                             "'--pp-balance-stages' first"),
@@ -39,8 +42,10 @@ FailureOr<StagedModel> StagedModel::get(ModuleOp module, SymbolTable &symbols) {
 }
 
 LogicalResult StagedModel::assignLayers(SymbolTable &symbols) {
-  for (auto layer : model.getBody().getOps<pp::LayerOp>()) {
-    int64_t index = layers.size();
+  auto ops = model.getBody().getOps<pp::LayerOp>();
+  int64_t first = getDirection() * llvm::range_size(ops);
+  for (pp::LayerOp layer : ops) {
+    int64_t index = first + layers.size();
     int64_t stage = -1;
     for (auto [number, op] : llvm::enumerate(stages))
       if (int64_t(op.getFirstLayer()) <= index)
@@ -48,7 +53,7 @@ LogicalResult StagedModel::assignLayers(SymbolTable &symbols) {
     if (stage < 0)
       return layer.emitOpError("'")
              << layer.getName() << "' comes before the first stage";
-    numbers[layer] = index;
+    numbers[layer] = layers.size();
     layers.push_back({layer, index, stage, /*derivative=*/{},
                       symbols.lookup<nn::FunctionOp>(layer.getCallee()),
                       /*backward=*/{}, /*weight=*/{}});

@@ -18,6 +18,7 @@ namespace pipewright {
 /// A layer with the functions of its roles.
 struct StagedLayer {
   pp::LayerOp op;
+  /// As `pp.stage` numbers layers.
   int64_t index;
   int64_t stage;
   /// Null where nothing is trained.
@@ -44,13 +45,14 @@ struct Crossing {
   pp::ChannelOp gradient;
 };
 
-/// The layers and stages of a module, and the values that cross.
+/// The layers and the stages of one direction of a module, and the values that
+/// cross.
 class StagedModel {
 public:
   /// Fails with a diagnostic if the stages do not hold the layers in order, or
   /// only some layers have a derivative.
-  static mlir::FailureOr<StagedModel> get(mlir::ModuleOp module,
-                                          mlir::SymbolTable &symbols);
+  static mlir::FailureOr<StagedModel>
+  get(mlir::ModuleOp module, mlir::SymbolTable &symbols, uint64_t direction);
 
   pp::ModelOp getModel() { return model; }
   pp::ReturnOp getReturn() {
@@ -59,6 +61,7 @@ public:
   llvm::ArrayRef<pp::StageOp> getStages() const { return stages; }
   llvm::MutableArrayRef<StagedLayer> getLayers(int64_t stage);
   bool isTrained() const { return trained; }
+  uint64_t getDirection() { return pp::StageOp(stages.front()).getDirection(); }
 
   /// Whether the layer that makes \p value uses its gradient.
   bool wantsGradient(mlir::Value value) const { return wanted.contains(value); }

@@ -62,21 +62,32 @@ static LogicalResult checkForwardTask(pp::StageOp stage, ModuleOp module) {
   return success();
 }
 
+/// Checks the stages of \p direction, if there are any.
+static LogicalResult checkDirection(ModuleOp module, pp::ModelOp model,
+                                    uint64_t direction) {
+  SmallVector<pp::LayerOp> all(model.getBody().getOps<pp::LayerOp>());
+  ArrayRef<pp::LayerOp> layers = all;
+  uint64_t index = 0;
+  for (auto stage : module.getOps<pp::StageOp>()) {
+    if (stage.getDirection() != direction)
+      continue;
+    uint64_t first = direction * all.size() + all.size() - layers.size();
+    if (failed(checkLayers(stage, index++, first, layers)) ||
+        failed(checkForwardTask(stage, module)))
+      return failure();
+  }
+  if (layers.empty() || (index == 0 && direction != 0))
+    return success();
+  pp::LayerOp layer = layers.front();
+  layer.emitOpError("'") << layer.getName() << "' is in no stage";
+  return failure();
+}
+
 void VerifyStages::runOnOperation() {
   pp::ModelOp model = pp::getModel(getOperation());
   if (!model)
     return;
-  SmallVector<pp::LayerOp> all(model.getBody().getOps<pp::LayerOp>());
-  ArrayRef<pp::LayerOp> layers = all;
-  uint64_t index = 0;
-  for (auto stage : getOperation().getOps<pp::StageOp>())
-    if (failed(
-            checkLayers(stage, index++, all.size() - layers.size(), layers)) ||
-        failed(checkForwardTask(stage, getOperation())))
+  for (uint64_t direction : {0, 1})
+    if (failed(checkDirection(getOperation(), model, direction)))
       return signalPassFailure();
-  if (layers.empty())
-    return;
-  pp::LayerOp layer = layers.front();
-  layer.emitOpError("'") << layer.getName() << "' is in no stage";
-  signalPassFailure();
 }

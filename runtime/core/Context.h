@@ -73,8 +73,10 @@ struct PprtContext {
   }
   /// Waits for the send, if any, that still reads the slot.
   void finishSend(const PprtBuffer &buffer, pprt::Slot &slot);
-  /// Has this rank the loss?
-  bool ownsLoss() const { return lossSum != nullptr; }
+  /// Has this rank the loss, once the losses of both directions are there?
+  bool ownsLoss() const {
+    return lossSum && descriptor.rank == descriptor.lossRank;
+  }
 
   const PprtDescriptor &descriptor;
   const pprt::RankOptions &options;

@@ -19,9 +19,28 @@
 
 using namespace pprt;
 
+/// Brings the losses that the other direction made to the rank that owns the
+/// loss.
+static void joinLosses(PprtContext &context) {
+  const PprtDescriptor &descriptor = context.descriptor;
+  if (descriptor.secondLossRank == descriptor.lossRank)
+    return;
+  uint32_t half = descriptor.microbatches / 2;
+  for (std::vector<float> *losses : {&context.lossSums, &context.lossWeights}) {
+    float *second = losses->data() + half;
+    uint64_t bytes = (descriptor.microbatches - half) * sizeof(float);
+    if (descriptor.rank == descriptor.secondLossRank)
+      context.transport.send(descriptor.lossRank, CollectiveTag, second, bytes);
+    if (descriptor.rank == descriptor.lossRank)
+      context.transport.recv(descriptor.secondLossRank, CollectiveTag, second,
+                             bytes);
+  }
+}
+
 /// Adds the micro-batches' losses where they are, and tells all ranks.
 static void exchangeLoss(PprtContext &context) {
   context.progress.begin(Activity::SumLoss);
+  joinLosses(context);
   double sums[2] = {0, 0};
   if (context.ownsLoss()) {
     for (uint32_t i = 0; i < context.descriptor.microbatches; ++i) {

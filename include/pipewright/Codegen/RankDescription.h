@@ -113,6 +113,7 @@ struct RankDescription {
   uint32_t microbatchSize = 1;
   bool forwardOnly = false;
   uint32_t lossRank = 0;
+  uint32_t secondLossRank = 0;
   PprtOptimizer optimizer = PPRT_SGD;
 
   uint64_t arenaBytes = 0;

@@ -20,6 +20,24 @@ def InsertTransfers : Pass<"pp-insert-transfers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::pipewright::pp::PPDialect"];
 }
 
+def InsertAllReduce : Pass<"pp-insert-all-reduce", "::mlir::ModuleOp"> {
+  let summary = "add the gradients of both directions";
+  let description = [{
+    Requires outlined stages. Ensures that each `pp.update` adds the gradients
+    of all layers of all directions, those of direction 0 first: the ranks that
+    hold copies of a parameter get the same sum and make the same update, so
+    that the copies stay equal, bit for bit. With one direction nothing changes.
+
+    ```mlir
+    pp.update @wte from layers [0, 13]
+    ```
+    becomes, with 14 layers and two directions,
+    ```mlir
+    pp.update @wte from layers [0, 13, 14, 27]
+    ```
+  }];
+}
+
 def VerifyComm : Pass<"pp-verify-comm", "::mlir::ModuleOp"> {
   let summary = "check that both ends of each channel are there";
   let description = [{

@@ -27,6 +27,9 @@ struct ScheduleNeeds {
   bool splitsBackward = false;
   /// Layers of each stage; empty: as balanced.
   std::vector<int64_t> stageSizes;
+  /// With which number of chunks the schedule has to be asked for, if not with
+  /// that of its stages: a search may choose.
+  std::optional<int64_t> requestedChunks;
 };
 
 /// The options of `pipewright build`, under the names of the command line.

@@ -32,7 +32,7 @@ struct ParameterSummary : TensorSummary {
 
 /// Costs are those of one micro-batch, in seconds.
 struct StageSummary {
-  int64_t index = 0, rank = 0, chunk = 0;
+  int64_t index = 0, direction = 0, rank = 0, chunk = 0;
   std::vector<std::string> layers;
   std::vector<ParameterSummary> parameters;
   double secondsForward = 0, secondsBackwardInput = 0,
@@ -60,7 +60,9 @@ struct PlanSummary {
   /// Samples in a micro-batch; 1 if no input is cut.
   int64_t microbatchSize = 1;
   bool forwardOnly = false;
-  int64_t lossRank = 0;
+  /// The ranks that make the losses of the first and of the second half of the
+  /// micro-batches.
+  int64_t lossRank = 0, secondLossRank = 0;
   std::string optimizer;
   std::vector<StageSummary> stages;
   std::vector<InputSummary> inputs;

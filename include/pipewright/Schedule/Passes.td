@@ -42,6 +42,9 @@ def AttachSchedule : Pass<"pp-attach-schedule", "::mlir::ModuleOp"> {
            "name of a schedule, or a .csv or .json file that holds one">,
     Option<"microbatches", "microbatches", "int64_t", "1",
            "micro-batches per step">,
+    Option<"chunks", "chunks", "int64_t", "-1",
+           "chunks to ask for; 0: what the schedule usually has (default: "
+           "those of the stages)">,
   ];
 }
 

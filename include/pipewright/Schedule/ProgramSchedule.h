@@ -14,7 +14,9 @@
 
 namespace pipewright {
 
-/// What the ranks' programs run, without their transfers.
+/// What the ranks' programs run, without their transfers. Programs count the
+/// micro-batches of a step, a schedule those of a direction. Eval programs have
+/// direction 0 only.
 struct ProgramSchedule {
   Schedule schedule;
   /// Per rank, its program and the op of each action.

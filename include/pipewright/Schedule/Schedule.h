@@ -223,6 +223,11 @@ public:
   int64_t getMicrobatches() const {
     return shape.microbatches / getDirections();
   }
+  /// The number in the step of \p microbatch of \p direction: those of
+  /// direction 0 come first.
+  int64_t getNumberInStep(int64_t microbatch, int64_t direction) const {
+    return direction * getMicrobatches() + microbatch;
+  }
   const Placement &getPlacement() const { return placement; }
   int64_t getRank(int64_t stage, int64_t direction = 0) const {
     return placement[direction][stage];

@@ -16,24 +16,28 @@
 
 namespace pipewright {
 
-/// What a module declares about its pipeline, by number: stage i is the one
-/// whose index is i, channel i the i-th that is declared.
+/// What a module declares about its pipeline, by number: stage i of a direction
+/// is the one whose index is i, channel i the i-th that is declared.
 class StageGraph {
 public:
-  /// Emits an error and fails if stages are not numbered from 0 without gaps
-  /// or a stage has two tasks of one role.
+  /// Emits an error and fails if the stages of a direction are not numbered
+  /// from 0 without gaps, directions have not equally many stages, or a stage
+  /// has two tasks of one role.
   static mlir::FailureOr<StageGraph> get(mlir::ModuleOp module);
 
-  int64_t getStages() const { return stages.size(); }
+  int64_t getDirections() const { return directions; }
+  /// Of one direction.
+  int64_t getStages() const { return stages.size() / directions; }
   int64_t getRanks() const { return ranks; }
-  /// Stages of the rank that has most.
+  /// Stages of one direction on the rank that has most.
   int64_t getChunks() const { return chunks; }
-  pp::StageOp getStage(int64_t stage) const { return stages[stage]; }
-  int64_t getRank(int64_t stage) const;
-  /// The rank of each stage.
-  std::vector<int64_t> getPlacement() const;
+  pp::StageOp getStage(int64_t stage, int64_t direction = 0) const {
+    return stages[direction * getStages() + stage];
+  }
+  int64_t getRank(int64_t stage, int64_t direction = 0) const;
+  Placement getPlacement() const;
   /// The task of \p stage for \p role, or null.
-  pp::TaskOp getTask(int64_t stage, pp::Role role) const;
+  pp::TaskOp getTask(int64_t stage, pp::Role role, int64_t direction = 0) const;
   /// True if any stage has a backward task.
   bool hasBackward() const;
   /// CheckOptions::roles of the tasks that exist.
@@ -42,6 +46,8 @@ public:
   CostModel getCosts() const;
 
   int64_t getStageNumber(llvm::StringRef name) const;
+  /// The direction of the stage called \p name.
+  int64_t getDirection(llvm::StringRef name) const;
   int64_t getChannelNumber(llvm::StringRef name) const;
   /// The task called \p name.
   pp::TaskOp getTask(llvm::StringRef name) const;
@@ -59,15 +65,18 @@ public:
 
 private:
   mlir::LogicalResult addStages(mlir::ModuleOp module);
+  mlir::LogicalResult checkNumbers();
   mlir::LogicalResult addTasks(mlir::ModuleOp module);
   llvm::SmallVector<int64_t> getChannels(mlir::ArrayAttr bindings) const;
 
+  /// Direction by direction.
   std::vector<pp::StageOp> stages;
   /// Per stage, by role.
   std::vector<llvm::SmallVector<pp::TaskOp, 5>> tasks;
   llvm::SmallVector<pp::ChannelOp> channels;
   llvm::StringMap<int64_t> stageNumbers, channelNumbers;
   llvm::StringMap<pp::TaskOp> taskNames;
+  int64_t directions = 1;
   int64_t ranks = 0;
   int64_t chunks = 0;
 };

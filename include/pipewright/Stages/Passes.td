@@ -16,7 +16,8 @@ def BalanceStages : Pass<"pp-balance-stages", "::mlir::ModuleOp"> {
     Ensures `ranks * chunks` `pp.stage`s that hold each layer once, in order.
     Stage i is on rank i mod `ranks`; with `placement`, there are as many stages
     as it has numbers, and each is on the rank that it says. The stages of a
-    rank are its chunks 0, 1, and so on.
+    rank are its chunks 0, 1, and so on. With `reverse-placement` all stages are
+    there a second time, as those of direction 1, on the ranks that it says.
 
     The heaviest stage is as light as possible; then the sum of squares is
     smallest; then the fewest bytes cross. Layers without parameters (the loss)
@@ -39,6 +40,8 @@ def BalanceStages : Pass<"pp-balance-stages", "::mlir::ModuleOp"> {
                           "number of layers"))}]>,
     ListOption<"placement", "placement", "int64_t",
                "the rank of each stage (default: in loops over the ranks)">,
+    ListOption<"reversePlacement", "reverse-placement", "int64_t",
+               "the rank of each stage of direction 1 (default: there is none)">,
     ListOption<"splitAt", "split-at", "std::string",
                "layers or ONNX nodes: a stage begins at the layer that is, or "
                "holds, each">,
@@ -52,7 +55,7 @@ def BalanceStages : Pass<"pp-balance-stages", "::mlir::ModuleOp"> {
 def OutlineStages : Pass<"pp-outline-stages", "::mlir::ModuleOp"> {
   let summary = "make the tasks of each stage";
   let description = [{
-    Requires the `pp.stage`s of `--pp-balance-stages`.
+    Requires the `pp.stage`s of `--pp-balance-stages`, of each direction.
     Ensures an F task for each stage and, where the layers have derivatives, a
     BW task, or a B and a W task. Values that cross are declared as
     `pp.channel`s from the stage that makes them to the next one that uses
@@ -62,7 +65,8 @@ def OutlineStages : Pass<"pp-outline-stages", "::mlir::ModuleOp"> {
     last layer to its first: the same sums in the same order for every cut.
     Model inputs and random keys are read where they are used and never cross.
     Gradients are made only for values whose layer wants them. The `pp.model`
-    stays: it describes inputs, outputs and loss.
+    stays: it describes inputs, outputs and loss. Outputs are made by stages of
+    direction 0, which alone run where there is no training.
   }];
   let options = [
     Option<"backward", "backward", "::pipewright::BackwardForm",
@@ -79,8 +83,9 @@ def OutlineStages : Pass<"pp-outline-stages", "::mlir::ModuleOp"> {
 def VerifyStages : Pass<"pp-verify-stages", "::mlir::ModuleOp"> {
   let summary = "check that each layer is in exactly one stage";
   let description = [{
-    Fails unless stages are numbered from 0, hold the layers of the model in
-    order, each once, list the parameters of their layers, and have one F task.
+    Fails unless the stages of each direction are numbered from 0, hold the
+    layers of the model in order, each once, list the parameters of their
+    layers, and have one F task.
   }];
 }
 

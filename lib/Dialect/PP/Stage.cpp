@@ -14,23 +14,37 @@ using namespace pipewright;
 using namespace pipewright::pp;
 
 LogicalResult StageOp::verify() {
-  for (auto [name, value] : {std::pair("index", getIndex()),
-                             std::pair("rank", getRank()),
-                             std::pair("chunk", getChunk()),
-                             std::pair("first_layer", getFirstLayer())})
+  for (auto [name, value] :
+       {std::pair("index", getIndex()), std::pair("rank", getRank()),
+        std::pair("chunk", getChunk()),
+        std::pair("first_layer", getFirstLayer())})
     if (value < 0)
       return emitOpError("has ") << name << ' ' << value;
+  if (getDirection() > 1)
+    return emitOpError("has direction ")
+           << getDirection() << "; there are 0 and 1";
   if (getLayers().empty())
     return emitOpError("has no layer");
   return success();
 }
 
+std::string pp::nameChannel(ChannelKind kind, StageOp source, int64_t number) {
+  StringRef what = kind == ChannelKind::Activation ? "act." : "grad.";
+  StringRef direction = source.getDirection() == 0 ? "" : "u";
+  return (what + direction + Twine(source.getIndex()) + "." + Twine(number))
+      .str();
+}
+
 LogicalResult ChannelOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto source = symbols.lookupNearestSymbolFrom<StageOp>(*this, getSourceAttr());
-  auto target = symbols.lookupNearestSymbolFrom<StageOp>(*this, getTargetAttr());
+  auto source =
+      symbols.lookupNearestSymbolFrom<StageOp>(*this, getSourceAttr());
+  auto target =
+      symbols.lookupNearestSymbolFrom<StageOp>(*this, getTargetAttr());
   if (!source || !target)
     return emitOpError("names '")
            << (source ? getTarget() : getSource()) << "', which is not a stage";
+  if (source.getDirection() != target.getDirection())
+    return emitOpError("joins stages of two directions");
   bool isActivation = getKind() == ChannelKind::Activation;
   if (isActivation == (source.getIndex() < target.getIndex()) &&
       source.getIndex() != target.getIndex())
@@ -68,8 +82,7 @@ ParseResult TaskOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<Attribute> argumentBindings, resultBindings;
   auto parseBinding = [&](SmallVector<Attribute> &bindings) -> ParseResult {
     BindingAttr binding;
-    if (parser.parseEqual() ||
-        parser.parseCustomAttributeWithFallback(binding))
+    if (parser.parseEqual() || parser.parseCustomAttributeWithFallback(binding))
       return failure();
     bindings.push_back(binding);
     return success();
@@ -166,8 +179,8 @@ LogicalResult TaskOp::verifySymbolUses(SymbolTableCollection &symbols) {
       return success();
     }
     if (!declared)
-      return emitOpError("binds a value to ") << binding
-                                              << ", which is not declared";
+      return emitOpError("binds a value to ")
+             << binding << ", which is not declared";
     if (declared != type)
       return emitOpError("binds a ")
              << type << " to " << binding << ", which is a " << declared;

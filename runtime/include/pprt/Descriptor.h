@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PPRT_ABI_VERSION 1
+#define PPRT_ABI_VERSION 2
 
 /* Element types, as in the manifest. */
 enum PprtDtype {
@@ -180,8 +180,9 @@ typedef struct PprtDescriptor {
   uint32_t microbatchSize; /* samples in a micro-batch */
   uint32_t forwardOnly;    /* 1: built for inference, `step` is null */
   uint32_t lossRank;       /* pipeline rank that owns the loss */
+  uint32_t secondLossRank; /* the same unless the pipeline has two directions:
+                              then of the second half of the micro-batches */
   uint32_t optimizer;
-  uint32_t reserved;
 
   uint64_t arenaBytes;
   uint64_t workspaceOffset;

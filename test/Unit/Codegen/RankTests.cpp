@@ -97,6 +97,7 @@ protected:
     description.microbatches = 5;
     description.microbatchSize = 6;
     description.lossRank = 1;
+    description.secondLossRank = 0;
     description.optimizer = PPRT_ADAMW;
     description.arenaBytes = 1ull << 40;
     description.workspaceOffset = 64;
@@ -210,6 +211,7 @@ TEST_F(CodegenRank, EmitsTheDescriptor) {
   EXPECT_EQ(d.microbatchSize, 6u);
   EXPECT_EQ(d.forwardOnly, 0u);
   EXPECT_EQ(d.lossRank, 1u);
+  EXPECT_EQ(d.secondLossRank, 0u);
   EXPECT_EQ(d.optimizer, PPRT_ADAMW);
   EXPECT_EQ(d.arenaBytes, 1ull << 40);
   EXPECT_EQ(d.workspaceOffset, 64u);

@@ -447,6 +447,7 @@ void FakeRank::finishDescriptor() {
   descriptor.microbatches = spec.microbatches;
   descriptor.microbatchSize = 1;
   descriptor.lossRank = stages.back().rank;
+  descriptor.secondLossRank = descriptor.lossRank;
   descriptor.optimizer = spec.adamw ? PPRT_ADAMW : PPRT_SGD;
   descriptor.arenaBytes = arenaBytes;
   descriptor.parameterCount = parameters.size();

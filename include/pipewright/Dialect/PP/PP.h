@@ -30,6 +30,10 @@ ModelOp getModel(mlir::ModuleOp module);
 void walkActions(ProgramOp program,
                  llvm::function_ref<void(mlir::Operation *, int64_t)> visit);
 
+/// What the channel of number \p number among those of \p kind that leave
+/// \p source is called: `act.0.1`, or `grad.u3.0` in direction 1.
+std::string nameChannel(ChannelKind kind, StageOp source, int64_t number);
+
 /// The size of a value of the (static) type \p type, in bytes; i1 takes one.
 int64_t getBytes(mlir::Type type);
 

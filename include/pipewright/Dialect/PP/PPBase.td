@@ -156,7 +156,7 @@ def PP_BindingAttr : AttrDef<PPDialect, "Binding"> {
     | `input` | model input | | micro-batch, read from the data |
     | `random_key` | | index of the layer | micro-batch, made by the runtime |
     | `parameter` | parameter | | rank |
-    | `gradient` | parameter | index of the layer that uses it | rank |
+    | `gradient` | parameter | number of the layer that uses it, see `pp.stage` | rank |
     | `channel` | channel | | micro-batch, from its receive or its producer to its last use |
     | `saved` | stage | number | micro-batch, from F (or R) to the last backward task |
     | `loss_sum`, `loss_weight` | | | micro-batch |

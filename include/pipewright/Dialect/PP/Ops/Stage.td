@@ -15,19 +15,28 @@ def PP_StageOp : PP_Op<"stage", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     Stages are numbered by `index` from 0 in the order of their layers.
     Layers are those of the model from `first_layer` on, `layers` by name.
 
+    A pipeline of two directions has its stages twice: those of `direction` 1
+    hold the same layers on other ranks, with parameters of their own, and run
+    the second half of the micro-batches. Their layers are numbered on after
+    those of direction 0, because each has gradients of its own.
+
     ```mlir
     pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["fc1"]
       parameters [@"fc1.weight"]
+    pp.stage @u0 index 0 rank 1 chunk 0 first_layer 2 layers ["fc1"]
+      parameters [@"fc1.weight"] direction 1
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$index, I64Attr:$rank,
       I64Attr:$chunk, I64Attr:$first_layer, StrArrayAttr:$layers,
       TypedArrayAttrBase<FlatSymbolRefAttr, "parameters">:$parameters,
-      OptionalAttr<PP_CostAttr>:$cost);
+      OptionalAttr<PP_CostAttr>:$cost,
+      DefaultValuedAttr<I64Attr, "0">:$direction);
   let assemblyFormat = [{
     $sym_name `index` $index `rank` $rank `chunk` $chunk
     `first_layer` $first_layer `layers` $layers
-    `parameters` $parameters (`cost` $cost^)? attr-dict
+    `parameters` $parameters (`cost` $cost^)? (`direction` $direction^)?
+    attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -24,7 +24,8 @@ def PP_UpdateOp : PP_Op<"update", [HasParent<"::mlir::ModuleOp">,
   let summary = "the update of one parameter from its gradients";
   let description = [{
     `layers` lists the layers, by index and ascending, whose gradients for the
-    parameter are added, in this order. More than one: the parameter is tied.
+    parameter are added, in this order. More than one: the parameter is tied,
+    or the pipeline has two directions.
 
     ```mlir
     pp.update @wte from layers [0, 13]
