@@ -47,7 +47,7 @@ class Case:
     steps: int = 10
     microbatches: int = 4
     microbatch_size: int = 2
-    # Nodes with which the second and later stages begin, by number of ranks;
+    # Nodes with which the second and later stages begin, by number of stages;
     # else the cut that balances the stages.
     cuts: dict[int, list[str]] = field(default_factory=dict)
     bind: str | None = None

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import tempfile
 import unittest
+import unittest.mock
 from dataclasses import dataclass
 
 from cases import EXPORTS, Case
@@ -48,7 +50,7 @@ def build_case(
     if not model.exists():
         case.graph().save(model)
     output = folder / layout.folder_name()
-    cut = case.cuts.get(layout.ranks)
+    cut = case.cuts.get(layout.ranks * (layout.chunks or 1))
     manifest = pipeline.build(
         model,
         output,
@@ -74,17 +76,23 @@ def train_case(
 
 
 def run_case(
-    case: Case, output: pathlib.Path, folder: pathlib.Path, steps: int | None = None
+    case: Case,
+    output: pathlib.Path,
+    folder: pathlib.Path,
+    steps: int | None = None,
+    delays: int | None = None,
 ) -> Outcome:
-    """Trains what was built in `output`."""
+    """Trains what was built in `output`, with random delays of seed `delays`."""
     parameters = output.with_suffix(".safetensors")
-    lines = pipeline.run(
-        output,
-        *case.write_data(folder),
-        *case.run_options(),
-        steps=steps or case.steps,
-        save_parameters=parameters,
-    )
+    environment = {} if delays is None else {"PIPEWRIGHT_FUZZ_DELAY": str(delays)}
+    with unittest.mock.patch.dict(os.environ, environment):
+        lines = pipeline.run(
+            output,
+            *case.write_data(folder),
+            *case.run_options(),
+            steps=steps or case.steps,
+            save_parameters=parameters,
+        )
     return Outcome(
         [line["loss"] for line in lines],
         [line["grad_norm"] for line in lines],

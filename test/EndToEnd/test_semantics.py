@@ -133,6 +133,23 @@ class GlobalNorm(EndToEndTest):
                     self.assertAlmostEqual(weight, initial - 1.25, places=6)
 
 
+class TiedInWaves(EndToEndTest):
+    """Where a wave of stages ends on the rank on which it begins, both uses of a
+    tied weight share one copy."""
+
+    def test_one_copy(self):
+        case = CASES["tied-embedding"]
+        layout = Layout(2, "zb-v", chunks=2)
+        _, manifest = build_case(case, layout, self.folder)
+        first, _, _, last = manifest["stages"]
+        self.assertEqual((first["rank"], last["rank"]), (0, 0))
+        held = {p["name"]: p["shape"] for p in first["parameters"]}
+        self.assertEqual(list(held), ["tokens.weight"])
+        self.assertEqual({p["name"]: p["shape"] for p in last["parameters"]}, held)
+        rows, columns = held["tokens.weight"]
+        self.assertEqual(manifest["memory"][0]["parameters"], 4 * rows * columns)
+
+
 class Dropout(EndToEndTest):
     CASE = Case(
         small.dropout_mlp,

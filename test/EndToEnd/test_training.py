@@ -8,8 +8,15 @@ import itertools
 import sys
 import unittest
 
-from cases import CASES, EXPORTS
-from harness import EndToEndTest, Layout, reference, train_case
+from cases import CASES, EXPORTS, Case
+from harness import (
+    EndToEndTest,
+    Layout,
+    Outcome,
+    reference,
+    run_case,
+    train_case,
+)
 
 STEPS = 20
 EVERY_LAYOUT = [
@@ -19,6 +26,14 @@ EVERY_LAYOUT = [
     Layout(ranks, schedule) for ranks in (3, 4) for schedule in ("eager-1f1b", "zb-h1")
 ]
 SOME_LAYOUTS = [Layout(2, "gpipe", "full"), Layout(2, "1f1b"), Layout(3, "1f1b", "full")]
+# Four stages on two ranks, in loops or there and back: values are passed on
+# within a rank, and both ends of a tied weight may be on one.
+CHUNKED_LAYOUTS = [
+    Layout(2, "interleaved-1f1b", "full", chunks=2),
+    Layout(2, "zb-v", chunks=2),
+    Layout(2, "dualpipev", chunks=2),
+]
+DELAYED_STEPS = 3
 # The cases that the promise names are trained in every layout.
 PROMISED = ("gpt-adamw", "skip-mlp-adamw")
 
@@ -35,12 +50,24 @@ class Training(EndToEndTest):
         expected = reference(self.name)
         self.assert_agrees(single.losses, expected["losses"])
         self.assert_agrees(single.grad_norms, expected["grad_norms"])
-        for layout in EVERY_LAYOUT if self.name in PROMISED else SOME_LAYOUTS:
+        layouts = EVERY_LAYOUT if self.name in PROMISED else SOME_LAYOUTS
+        # The exports have fewer layers than that.
+        chunked = CHUNKED_LAYOUTS if self.name in CASES else []
+        for layout in layouts + chunked:
             if layout == Layout():
                 continue
             with self.subTest(str(layout)):
                 outcome = train_case(case, layout, self.folder, STEPS)
                 self.assert_same_bits(outcome, single)
+        for layout in chunked:
+            with self.subTest(f"{layout}, with delays"):
+                self.check_delays(case, layout, single)
+
+    def check_delays(self, case: Case, layout: Layout, single: Outcome) -> None:
+        output = self.folder / layout.folder_name()
+        outcome = run_case(case, output, self.folder, DELAYED_STEPS, delays=3)
+        self.assertEqual(outcome.losses, single.losses[:DELAYED_STEPS])
+        self.assertEqual(outcome.grad_norms, single.grad_norms[:DELAYED_STEPS])
 
 
 if __name__ == "__main__":
