@@ -116,10 +116,10 @@ def tied_pair() -> Graph:
 
 
 def mixed_boundary(width: int = 16) -> Graph:
-    """Between layers 0 and 1 go, with equal element counts: a float with a
-    gradient, booleans, integers, a float without a gradient, and a float that
-    only layer 2 reads. All depend on a parameter, so none can be recomputed
-    from the inputs alone."""
+    """Between layers 0 and 1 go, with equal element counts: a float and a
+    bfloat16 with a gradient, booleans, integers, a float without a gradient, and
+    a float that only layer 2 reads. All depend on a parameter, so none can be
+    recomputed from the inputs alone."""
     graph = Graph("mixed_boundary")
     x = graph.input("x", DataType.FLOAT, ["batch", FEATURES])
     first, second, third = (graph.scope(f"/layers.{index}") for index in range(3))
@@ -130,8 +130,10 @@ def mixed_boundary(width: int = 16) -> Graph:
     levels = first.node("Cast", scaled, to=int(DataType.INT64))
     steps = first.node("Cast", levels, to=int(DataType.FLOAT))
     later = first.node("Mul", x, x)
+    short = first.node("Cast", x, to=int(DataType.BFLOAT16))
 
     y = second.node("Where", positive, x, second.node("Mul", x, steps))
+    y = second.node("Add", y, second.node("Cast", short, to=int(DataType.FLOAT)))
     y = second.node("Relu", _dense(second.child("linear"), y, width, width))
 
     y = third.node("Add", y, later)
