@@ -64,8 +64,8 @@ static std::string explain(const Stall &stall, const Stall &next,
                                     stall.transfer->isSend)) +
            " for rank " + std::to_string(stall.peer);
   ArrayRef<Action> actions = schedule.getActions(stall.rank);
-  return rank + " waits before " + describe(actions[stall.action]) +
-         " for what it has under way, first " + describe(actions[next.action]);
+  return rank + " cannot begin " + describe(actions[stall.action]) +
+         " before " + describe(actions[next.action]) + " is done";
 }
 
 static Violation explain(ArrayRef<Stall> cycle, const Schedule &schedule,
@@ -173,7 +173,12 @@ std::vector<Violation> pipewright::checkMessages(const Schedule &schedule,
   if (!violations.empty())
     return violations;
   std::vector<Stall> cycle = findDeadlock(network, options.credits);
-  if (!cycle.empty())
+  if (cycle.empty())
+    return {};
+  // If the computing actions alone wait for each other, no order of messages
+  // helps.
+  violations = checkOrdersAgree(schedule);
+  if (violations.empty())
     violations.push_back(explain(cycle, schedule, options.transport));
   return violations;
 }
