@@ -47,11 +47,11 @@ static void addToNetwork(const Schedule &schedule, const ValueFlow &flow,
     builder.addTransfers(rank, index, transfers);
 }
 
-Network pipewright::buildNetwork(const Schedule &schedule,
-                                 Transport transport) {
+Network pipewright::buildNetwork(const Schedule &schedule, Transport transport,
+                                 bool withComputing) {
   ValueFlow flow(schedule);
   NetworkBuilder builder(schedule.getRanks(), flow.getValues().size(),
-                         transport);
+                         transport, withComputing);
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
     for (auto [index, action] : enumerate(schedule.getActions(rank)))
       if (action.kind != ActionKind::Step)

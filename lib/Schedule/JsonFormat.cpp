@@ -73,6 +73,13 @@ static void writeMetrics(const Metrics &metrics, json::OStream &json) {
     writeList("peak_bytes", metrics.peakBytes, json);
   json.attribute("messages", metrics.messages);
   json.attribute("parameter_copies", metrics.parameterCopies);
+  if (const std::optional<Spread> &spread = metrics.spread)
+    json.attributeObject("makespan_spread", [&] {
+      json.attribute("seeds", spread->seeds);
+      json.attribute("p50", spread->p50);
+      json.attribute("p90", spread->p90);
+      json.attribute("p99", spread->p99);
+    });
 }
 
 static void writeLanes(const Schedule &schedule, json::OStream &json) {

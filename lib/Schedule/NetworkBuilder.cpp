@@ -16,8 +16,9 @@ static bool hasStreams(Transport transport) {
 }
 
 NetworkBuilder::NetworkBuilder(int64_t ranks, int64_t messages,
-                               Transport transport)
-    : keys(ranks), isOpen(ranks, false) {
+                               Transport transport, bool withComputing)
+    : withComputing(withComputing || hasStreams(transport)), keys(ranks),
+      isOpen(ranks, false) {
   network.messages = messages;
   network.transport = transport;
   network.lanesOfRank.resize(ranks);
@@ -47,10 +48,12 @@ void NetworkBuilder::addTransfer(int64_t lane, int64_t action,
 void NetworkBuilder::addCompute(int64_t rank, int64_t action,
                                 ArrayRef<int64_t> uses) {
   isOpen[rank] = false;
+  if (!withComputing)
+    return;
+  addStep(/*lane=*/rank, action);
   // Where calls wait for their transfers, computing waits for nothing.
   if (!hasStreams(network.transport))
     return;
-  addStep(/*lane=*/rank, action);
   Network::Lane &lane = network.lanes[rank];
   for (int64_t use : uses)
     // Another rank may have received what this one made.

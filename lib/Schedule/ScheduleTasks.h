@@ -10,6 +10,9 @@
 #include "pipewright/Schedule/Communication.h"
 #include "pipewright/Schedule/Simulator.h"
 
+#include <algorithm>
+#include <map>
+
 namespace pipewright {
 
 /// The values that computing actions use and make.
@@ -78,7 +81,10 @@ private:
 class ScheduleTasks {
 public:
   ScheduleTasks(const Schedule &schedule, const CostModel &costs)
-      : schedule(schedule), costs(costs), flow(schedule) {}
+      : schedule(schedule), costs(costs), flow(schedule) {
+    if (costs.machine.bandwidth > 0)
+      addLinks();
+  }
 
   int64_t getRanks() const { return schedule.getRanks(); }
   int64_t getValues() const { return flow.getValues().size(); }
@@ -89,7 +95,7 @@ public:
     return schedule.getActions(rank)[index].isCompute();
   }
   double getDuration(int64_t rank, size_t index) const {
-    return costs.getDuration(schedule.getActions(rank)[index]);
+    return costs.getDuration(schedule.getActions(rank)[index], rank, index);
   }
   template <typename FunctionT>
   void forEachUse(int64_t rank, size_t index, FunctionT function) const {
@@ -107,13 +113,61 @@ public:
     for (const Action &part : action.parts)
       flow.forEachMake(part, function);
   }
-  void send(int64_t, double) {}
-  double getArrival(int64_t, double end) const { return end + costs.latency; }
+
+  /// Values leave a rank in the order in which it makes them, so what its links
+  /// do next is known when a value is made.
+  void send(int64_t value, double end) {
+    if (links.empty())
+      return;
+    Boundary boundary = boundaries[flow.getValues().getRow(value)];
+    double &isFree = links[boundary.link];
+    isFree = std::max(isFree, end) + boundary.time;
+    arrivals[value] = isFree + costs.latency;
+  }
+  double getArrival(int64_t value, double end) const {
+    return links.empty() ? end + costs.latency : arrivals[value];
+  }
 
 private:
+  /// What the activations, or the gradients, of one stage have in common.
+  struct Boundary {
+    int64_t link = 0;
+    /// For how long a message occupies the link.
+    double time = 0;
+  };
+
+  void addLinks() {
+    const ValueNumbering &values = flow.getValues();
+    arrivals.resize(values.size());
+    boundaries.resize(values.getRows());
+    std::map<std::pair<int64_t, int64_t>, int64_t> numbers;
+    auto add = [&](int64_t value, int64_t from, int64_t to, int64_t stage,
+                   int64_t direction) {
+      std::pair<int64_t, int64_t> ends = {schedule.getRank(from, direction),
+                                          schedule.getRank(to, direction)};
+      int64_t link = numbers.try_emplace(ends, numbers.size()).first->second;
+      boundaries[values.getRow(value)] = {link, costs.getMessageTime(stage)};
+    };
+    for (int64_t direction = 0; direction < schedule.getDirections();
+         ++direction)
+      for (int64_t stage = 0; stage + 1 < schedule.getStages(); ++stage) {
+        Action first(ActionKind::F, stage, 0, direction);
+        add(values.activation(stage, first), stage, stage + 1, stage,
+            direction);
+        add(values.gradient(stage + 1, first), stage + 1, stage, stage,
+            direction);
+      }
+    // Even without messages there are links: they say how arrivals are found.
+    links.resize(numbers.size() + 1);
+  }
+
   const Schedule &schedule;
   const CostModel &costs;
   ValueFlow flow;
+  /// With a bandwidth: per row of values its boundary, per link when it is free
+  /// again, and per value when it arrived.
+  std::vector<Boundary> boundaries;
+  std::vector<double> links, arrivals;
 };
 
 } // namespace pipewright

@@ -8,11 +8,30 @@
 
 #include "DryRun.h"
 #include "ScheduleTasks.h"
+#include "TransferRun.h"
 
 #include <algorithm>
 
 using namespace llvm;
 using namespace pipewright;
+
+/// Mixes the bits of \p word (the finalizer of SplitMix64).
+static uint64_t mix(uint64_t word) {
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+  return word ^ (word >> 31);
+}
+
+double MachineModel::getFactor(int64_t rank, int64_t index) const {
+  double factor =
+      rank < static_cast<int64_t>(rankFactors.size()) ? rankFactors[rank] : 1;
+  if (jitter == 0)
+    return factor;
+  // A function of the place alone: the order of simulation does not matter.
+  uint64_t word = mix(mix(mix(seed + 1) + rank + 1) + index + 1);
+  double uniform = (word >> 11) * 0x1p-53;
+  return factor * (1 + jitter * (2 * uniform - 1));
+}
 
 double CostModel::getDuration(const Action &action) const {
   if (action.kind == ActionKind::FB) {
@@ -23,8 +42,9 @@ double CostModel::getDuration(const Action &action) const {
   const StageCost &cost = stages[action.stage];
   switch (action.kind) {
   case ActionKind::F:
-  case ActionKind::R:
     return cost.f;
+  case ActionKind::R:
+    return cost.r.value_or(cost.f);
   case ActionKind::B:
     return cost.b;
   case ActionKind::W:
@@ -40,7 +60,11 @@ CostModel pipewright::makeUniformCosts(const Schedule &schedule,
                                        const StageCost &share, double latency,
                                        std::optional<double> pair) {
   double chunks = schedule.getShape().chunks;
-  StageCost cost = {share.f / chunks, share.b / chunks, share.w / chunks};
+  StageCost cost = share;
+  for (double *part : {&cost.f, &cost.b, &cost.w, &cost.activationBytes})
+    *part /= chunks;
+  if (cost.r)
+    *cost.r /= chunks;
   CostModel costs;
   costs.stages.assign(schedule.getStages(), cost);
   costs.latency = latency;
@@ -53,6 +77,7 @@ Expected<CostModel> pipewright::makeCosts(const Schedule &schedule,
                                           const ShareCosts &costs) {
   CostModel model =
       makeUniformCosts(schedule, costs.share, costs.latency, costs.pair);
+  model.machine = costs.machine;
   if (costs.stages.empty())
     return model;
   if (costs.stages.size() != model.stages.size())
@@ -65,6 +90,8 @@ Expected<CostModel> pipewright::makeCosts(const Schedule &schedule,
 
 Timeline pipewright::simulate(const Schedule &schedule,
                               const CostModel &costs) {
+  if (costs.machine.transport)
+    return simulateTransfers(schedule, costs);
   ScheduleTasks tasks(schedule, costs);
   DryRun run(tasks);
   Timeline timeline;
@@ -76,6 +103,30 @@ Timeline pipewright::simulate(const Schedule &schedule,
   });
   timeline.makespan = run.getMakespan();
   return timeline;
+}
+
+static double getMakespan(const Schedule &schedule, const CostModel &costs) {
+  if (costs.machine.transport)
+    return simulateTransfers(schedule, costs).makespan;
+  ScheduleTasks tasks(schedule, costs);
+  DryRun run(tasks);
+  run.run([](int64_t, size_t, double, double) {});
+  return run.getMakespan();
+}
+
+Spread pipewright::simulateSpread(const Schedule &schedule, CostModel costs,
+                                  int64_t seeds) {
+  std::vector<double> makespans;
+  for (int64_t seed = 0; seed < seeds; ++seed) {
+    costs.machine.seed = seed;
+    makespans.push_back(getMakespan(schedule, costs));
+  }
+  llvm::sort(makespans);
+  auto percentile = [&](int64_t percent) {
+    // The nearest rank: the smallest that so many percent do not exceed.
+    return makespans[(percent * seeds + 99) / 100 - 1];
+  };
+  return {seeds, percentile(50), percentile(90), percentile(99)};
 }
 
 std::vector<double> pipewright::getPeakActivations(const Schedule &schedule) {
@@ -103,6 +154,16 @@ std::vector<double> pipewright::getPeaks(const Schedule &schedule,
     peaks.push_back(peak);
   }
   return peaks;
+}
+
+std::vector<double> pipewright::getPeakBytes(const Schedule &schedule,
+                                             const CostModel &costs) {
+  std::vector<double> sizes;
+  for (const StageCost &stage : costs.stages)
+    sizes.push_back(stage.activationBytes);
+  if (all_of(sizes, [](double size) { return size == 0; }))
+    return {};
+  return getPeaks(schedule, sizes);
 }
 
 int64_t pipewright::countMessages(const Schedule &schedule) {

@@ -83,12 +83,17 @@ void pipewright::writeTable(const Schedule &schedule, const Timeline &timeline,
   else
     os << "the timeline is too wide for a terminal; use --format svg\n";
 
-  os << formatv("\n{0,4} {1,12} {2,12} {3,18}\n", "rank", "busy", "idle",
-                "peak activations");
+  bool hasBytes = !metrics.peakBytes.empty();
+  os << formatv("\n{0,4} {1,12} {2,12} {3,18}", "rank", "busy", "idle",
+                "peak activations")
+     << (hasBytes ? "        bytes\n" : "\n");
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
     double idle = metrics.idle[rank];
-    os << format("%4lld %12.6g %12.6g %18.6g\n", (long long)rank,
+    os << format("%4lld %12.6g %12.6g %18.6g", (long long)rank,
                  metrics.makespan - idle, idle, metrics.peakActivations[rank]);
+    if (hasBytes)
+      os << format(" %12.6g", metrics.peakBytes[rank]);
+    os << '\n';
   }
   os << format("\nmakespan          %.6g\n", metrics.makespan)
      << format("bubble            %.2f %%\n", 100 * metrics.bubbleRatio)
@@ -96,4 +101,8 @@ void pipewright::writeTable(const Schedule &schedule, const Timeline &timeline,
      << format("bubble in span    %.2f %%\n",
                100 * metrics.getSpanBubbleRatio())
      << "messages          " << metrics.messages << '\n';
+  if (const std::optional<Spread> &spread = metrics.spread)
+    os << format("with jitter       p50 %.6g, p90 %.6g, p99 %.6g", spread->p50,
+                 spread->p90, spread->p99)
+       << " of " << spread->seeds << " runs\n";
 }

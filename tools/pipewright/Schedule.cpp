@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "MachineOptions.h"
 #include "ScheduleCosts.h"
 #include "ScheduleInput.h"
 #include "ScheduleOptions.h"
@@ -22,6 +23,7 @@ using namespace pipewright;
 static cl::SubCommand command("schedule", "Explore schedules without a model");
 static cl::OptionCategory category("Options");
 static ScheduleOptions options(command, category);
+static MachineOptions machine(command, category);
 
 #define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
 
@@ -43,10 +45,11 @@ static cl::opt<MessageOrder> messageOrder(
                    "right before and after the action that needs them")));
 static cl::opt<std::string> transportName(
     "transport", cl::value_desc("KIND"), PIPEWRIGHT_OPTION,
-    cl::desc("Refuse a schedule whose sends and receives, added ones included, "
-             "deadlock where they travel so: blocking (default), grouped, "
-             "stream, stream-per-peer, stream-per-kind, stream-per-peer-kind, "
-             "stream-per-channel"));
+    cl::desc(
+        "Time the sends and receives, added ones included, as they travel "
+        "so, and refuse them if they deadlock: blocking (default), grouped, "
+        "stream, stream-per-peer, stream-per-kind, stream-per-peer-kind, "
+        "stream-per-channel"));
 static cl::opt<ScheduleFormat>
     outputFormat("format", PIPEWRIGHT_OPTION,
                  cl::desc("What to print (default table)"),
@@ -111,15 +114,19 @@ static int explore(Schedule schedule, const ScheduleRequest &request) {
   if (!schedule.getChosen().empty())
     errs() << "pipewright: note: '" << schedule.getName() << "' took "
            << describeChoice(schedule) << '\n';
-  if (transportName.getNumOccurrences())
+  if (transportName.getNumOccurrences()) {
     checks.transport = *parseTransport(transportName);
+    costs->machine.transport = checks.transport;
+  }
   Expected<Schedule> complete =
       addMessages(std::move(schedule), *costs, checks);
   if (!complete)
     return refuse(toString(complete.takeError()));
+  Metrics metrics;
+  Timeline timeline = machine.simulate(*complete, *costs, metrics);
   ScheduleFormat format = options.json ? ScheduleFormat::Json : outputFormat;
   Error error = writeToOutput(options.output, [&](raw_ostream &os) {
-    return writeSchedule(*complete, *costs, format, os);
+    return writeSchedule(*complete, timeline, metrics, format, os);
   });
   return error ? refuse(toString(std::move(error))) : done;
 }
@@ -134,6 +141,8 @@ static int runParsed() {
   ScheduleRequest request = options.makeRequest();
   if (Error error = parseCosts(options.cost, request.costs))
     return refuse(toString(std::move(error)), wrongCommandLine);
+  if (Error error = machine.check())
+    return refuse(toString(std::move(error)), wrongCommandLine);
   if (Error error = readStageCosts(options, request))
     return refuse(toString(std::move(error)));
 
@@ -141,10 +150,20 @@ static int runParsed() {
     return refuse("there is no transport '" + transportName + "'; there are " +
                       listTransports(),
                   wrongCommandLine);
+  auto addStragglers = [&](int64_t ranks) {
+    return machine.addStragglers(ranks, request.costs.machine);
+  };
+  // A search works around slow ranks, so it must know them.
+  if (Error error =
+          fromFile ? Error::success() : addStragglers(request.shape.ranks))
+    return refuse(toString(std::move(error)), wrongCommandLine);
   Expected<Schedule> schedule = fromFile ? readSchedule(scheduleName, options)
                                          : buildSchedule(scheduleName, request);
   if (!schedule)
     return refuse(toString(schedule.takeError()));
+  if (Error error =
+          fromFile ? addStragglers(schedule->getRanks()) : Error::success())
+    return refuse(toString(std::move(error)), wrongCommandLine);
   return explore(std::move(*schedule), request);
 }
 

@@ -20,20 +20,27 @@ static bool parseTime(StringRef text, double &time) {
   return !text.getAsDouble(time) && time >= 0 && time < 1e18;
 }
 
+/// A time that may be left out.
+static bool parseTime(StringRef text, std::optional<double> &time) {
+  time.reset();
+  return text.empty() || parseTime(text, time.emplace());
+}
+
 static bool parseEntry(StringRef text, ShareCosts &costs) {
   auto [key, value] = text.split('=');
-  if (key == "fb") {
-    costs.pair = 0;
-    if (!value.empty())
-      return parseTime(value, *costs.pair);
-    costs.pair.reset();
-    return true;
-  }
+  if (key == "fb")
+    return parseTime(value, costs.pair);
+  if (key == "r")
+    return parseTime(value, costs.share.r);
   double *target = StringSwitch<double *>(key)
                        .Case("f", &costs.share.f)
                        .Case("b", &costs.share.b)
                        .Case("w", &costs.share.w)
                        .Case("comm", &costs.latency)
+                       .Case("overhead", &costs.machine.overhead)
+                       .Case("bandwidth", &costs.machine.bandwidth)
+                       .Case("message", &costs.share.messageBytes)
+                       .Case("activation", &costs.share.activationBytes)
                        .Default(nullptr);
   return target && parseTime(value, *target);
 }
@@ -42,8 +49,9 @@ Error pipewright::parseCosts(ArrayRef<std::string> entries, ShareCosts &costs) {
   for (StringRef entry : entries)
     if (!parseEntry(entry, costs))
       return createStringError("--cost does not know '" + entry +
-                               "'; expected f, b, w, comm or fb, '=', and a "
-                               "time of at least 0");
+                               "'; expected f, b, w, r, fb, comm, overhead, "
+                               "bandwidth, message or activation, '=', and a "
+                               "number of at least 0");
   return Error::success();
 }
 
@@ -52,9 +60,12 @@ static bool fromJSON(const json::Value &value, StageCost &cost,
                      json::Path path) {
   json::ObjectMapper map(value, path);
   if (!map || !map.map("f", cost.f) || !map.map("b", cost.b) ||
-      !map.map("w", cost.w))
+      !map.map("w", cost.w) || !map.mapOptional("r", cost.r) ||
+      !map.mapOptional("activation_bytes", cost.activationBytes) ||
+      !map.mapOptional("message_bytes", cost.messageBytes))
     return false;
-  if (cost.f >= 0 && cost.b >= 0 && cost.w >= 0)
+  if (cost.f >= 0 && cost.b >= 0 && cost.w >= 0 && cost.r.value_or(0) >= 0 &&
+      cost.activationBytes >= 0 && cost.messageBytes >= 0)
     return true;
   path.report("expected times of at least 0");
   return false;

@@ -32,11 +32,16 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
       cost("cost", cl::CommaSeparated, cl::value_desc("f=1,b=1,w=1,comm=0,fb="),
            cl::desc("Times of a rank's whole share of one micro-batch: "
                     "forward, input gradient, weight gradient, a hop between "
-                    "ranks, an overlapped pair"),
+                    "ranks, an overlapped pair. Also r=, a recomputation (f); "
+                    "overhead=, to launch an action; bandwidth=, bytes of one "
+                    "link per unit of time; message=, bytes between stages; "
+                    "activation=, bytes that a share keeps"),
            cl::sub(command), cl::cat(category)),
       stageCost("stage-cost", cl::value_desc("FILE"),
                 cl::desc("JSON list of {\"f\",\"b\",\"w\"}, one per stage, in "
-                         "place of the f, b, w of --cost"),
+                         "place of the f, b, w of --cost; \"r\", "
+                         "\"activation_bytes\" and \"message_bytes\" may "
+                         "follow"),
                 cl::sub(command), cl::cat(category)),
       layout("layout", cl::value_desc("LAYOUT"),
              cl::desc("Megatron's pipeline layout, such as Et*3|(tt|)*6L: the "

@@ -48,15 +48,15 @@ static Error writeMlir(const Schedule &schedule, raw_ostream &os) {
 }
 
 Error pipewright::writeSchedule(const Schedule &schedule,
-                                const CostModel &costs, ScheduleFormat format,
+                                const Timeline &timeline,
+                                const Metrics &metrics, ScheduleFormat format,
                                 raw_ostream &os) {
-  Timeline timeline = simulate(schedule, costs);
   switch (format) {
   case ScheduleFormat::Table:
-    writeTable(schedule, timeline, os);
+    writeTable(schedule, timeline, metrics, os);
     return Error::success();
   case ScheduleFormat::Json:
-    writeJson(schedule, timeline, os);
+    writeJson(schedule, metrics, os);
     return Error::success();
   case ScheduleFormat::Csv:
     return writeCsv(schedule, os);

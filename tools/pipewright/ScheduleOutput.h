@@ -22,8 +22,9 @@ llvm::cl::ValuesClass getScheduleFormats();
 
 /// Writes \p schedule, which must be valid, as it runs with \p costs; fails if
 /// \p format cannot express it.
-llvm::Error writeSchedule(const Schedule &schedule, const CostModel &costs,
-                          ScheduleFormat format, llvm::raw_ostream &os);
+llvm::Error writeSchedule(const Schedule &schedule, const Timeline &timeline,
+                          const Metrics &metrics, ScheduleFormat format,
+                          llvm::raw_ostream &os);
 
 } // namespace pipewright
 

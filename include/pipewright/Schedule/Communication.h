@@ -42,6 +42,12 @@ public:
   /// The transfer that takes \p value away from, or to, a rank.
   Action transfer(int64_t value, bool isSend) const;
   int64_t size() const { return 2 * stages * microbatches * directions; }
+  /// The activations of a stage and direction are a row of values, and so are
+  /// the gradients.
+  int64_t getRow(int64_t value) const {
+    return value / 2 / microbatches * 2 + value % 2;
+  }
+  int64_t getRows() const { return 2 * stages * directions; }
 
 private:
   int64_t position(int64_t stage, const Action &action) const {
@@ -61,8 +67,10 @@ inline int64_t getPeer(const Schedule &schedule, const Action &transfer) {
 }
 
 /// The actions of \p schedule, all of which it contains, as \p transport
-/// carries them out.
-Network buildNetwork(const Schedule &schedule, Transport transport);
+/// carries them out. Computing, which has no transfers, is left out where
+/// nothing waits for it, unless \p withComputing asks for it.
+Network buildNetwork(const Schedule &schedule, Transport transport,
+                     bool withComputing = false);
 
 /// Whether \p schedule says when its messages move.
 bool hasTransfers(const Schedule &schedule);

@@ -69,7 +69,10 @@ struct Network {
 /// Spreads the actions of each rank over lanes as a transport does.
 class NetworkBuilder {
 public:
-  NetworkBuilder(int64_t ranks, int64_t messages, Transport transport);
+  /// Without \p withComputing, computing makes no steps where nothing waits
+  /// for it.
+  NetworkBuilder(int64_t ranks, int64_t messages, Transport transport,
+                 bool withComputing = false);
 
   /// The rank computes, with the messages \p uses, some of which may have been
   /// made by the rank itself.
@@ -98,6 +101,7 @@ private:
   StreamKey getStreamKey(const Transfer &transfer) const;
 
   Network network;
+  bool withComputing;
   /// Parallel to Network::lanesOfRank; the first entry of each is unused.
   std::vector<llvm::SmallVector<StreamKey, 4>> keys;
   /// Per rank, whether its last step may take more transfers (Grouped).

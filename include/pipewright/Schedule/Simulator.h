@@ -8,17 +8,47 @@
 #define PIPEWRIGHT_SCHEDULE_SIMULATOR_H
 
 #include "pipewright/Schedule/Schedule.h"
+#include "pipewright/Schedule/Transport.h"
 
 #include "llvm/Support/Error.h"
 
 namespace pipewright {
 
 /// Times of one micro-batch in any one unit: forward, gradient for the inputs,
-/// gradient for the weights. A full backward takes b + w, a recomputation f.
+/// gradient for the weights. A full backward takes b + w.
 struct StageCost {
   double f = 1;
   double b = 1;
   double w = 1;
+  /// The time of a recomputation; without it, f.
+  std::optional<double> r = std::nullopt;
+  /// Bytes that the stage keeps of one micro-batch until its backward.
+  double activationBytes = 0;
+  /// Bytes that it passes on to the next stage, and gets gradients for.
+  double messageBytes = 0;
+};
+
+/// What makes a step longer than the work of its stages.
+struct MachineModel {
+  /// Multiplies the times of a rank's actions; ranks that it does not list
+  /// take 1.
+  std::vector<double> rankFactors = {};
+  /// Added to the time of every computing action, as to launch it.
+  double overhead = 0;
+  /// Bytes that move from one rank to another per unit of time. Each ordered
+  /// pair of ranks is a link, which moves one message at a time. 0: messages
+  /// take no time but the latency.
+  double bandwidth = 0;
+  /// How the sends and receives of the schedule are carried out. Without it
+  /// they are not looked at: each value leaves when it is made.
+  std::optional<Transport> transport = std::nullopt;
+  /// Each action's time is multiplied by a factor between 1 - jitter and
+  /// 1 + jitter, which depends on the seed, the rank and the action's place.
+  double jitter = 0;
+  uint64_t seed = 0;
+
+  /// The factor of an action by rank and jitter.
+  double getFactor(int64_t rank, int64_t index) const;
 };
 
 struct CostModel {
@@ -28,8 +58,22 @@ struct CostModel {
   double latency = 0;
   /// The time of an overlapped pair; without it, the sum of both parts.
   std::optional<double> pair = std::nullopt;
+  MachineModel machine = {};
 
+  /// The time of an action without what the machine adds.
   double getDuration(const Action &action) const;
+  /// The time of the action at \p index of \p rank.
+  double getDuration(const Action &action, int64_t rank, int64_t index) const {
+    return getDuration(action) * machine.getFactor(rank, index) +
+           machine.overhead;
+  }
+  /// For how long a message between stages \p stage and \p stage + 1 occupies
+  /// its link.
+  double getMessageTime(int64_t stage) const {
+    return machine.bandwidth > 0
+               ? stages[stage].messageBytes / machine.bandwidth
+               : 0;
+  }
 };
 
 /// Costs that do not depend on a schedule: what is known before there is one.
@@ -42,6 +86,7 @@ struct ShareCosts {
   /// The time of an overlapped pair of a rank's whole shares; without it, the
   /// sum of both parts.
   std::optional<double> pair = std::nullopt;
+  MachineModel machine = {};
 };
 
 /// The costs of the stages of \p schedule. Refuses a list of stage costs that
@@ -50,7 +95,7 @@ llvm::Expected<CostModel> makeCosts(const Schedule &schedule,
                                     const ShareCosts &costs);
 
 /// The costs of \p schedule if every rank's whole share of a micro-batch costs
-/// \p share.
+/// \p share. A message has the same size whatever the number of chunks.
 CostModel makeUniformCosts(const Schedule &schedule, const StageCost &share,
                            double latency = 0,
                            std::optional<double> pair = std::nullopt);
@@ -65,6 +110,13 @@ struct Timeline {
   };
   std::vector<std::vector<Entry>> ranks;
   double makespan = 0;
+};
+
+/// Makespans of one schedule with different seeds.
+struct Spread {
+  int64_t seeds = 0;
+  /// So many percent of the makespans are at most this.
+  double p50 = 0, p90 = 0, p99 = 0;
 };
 
 struct Metrics {
@@ -88,16 +140,25 @@ struct Metrics {
   /// Values that cross from one rank to another in one step.
   int64_t messages = 0;
   int64_t parameterCopies = 1;
+  /// How the makespan varies, if the actions' times do.
+  std::optional<Spread> spread = std::nullopt;
 
   double getSpanBubbleRatio() const { return span > 0 ? spanBubble / span : 0; }
 };
 
 /// Runs the computing actions of \p schedule, each as early as its rank's order
-/// and its inputs allow; transfers run beside them. \p schedule must have no
-/// violations.
+/// and its inputs allow. Without a transport, a value leaves when it is made
+/// and uses nothing but its link. With one, the schedule's own transfers are
+/// run in their order: they block the rank, or follow each other on streams
+/// beside it.
+/// \p schedule must have no violations.
 Timeline simulate(const Schedule &schedule, const CostModel &costs);
 
 Metrics measure(const Schedule &schedule, const Timeline &timeline);
+
+/// The makespans of \p schedule with the seeds from 0 to \p seeds - 1, of which
+/// there is at least one.
+Spread simulateSpread(const Schedule &schedule, CostModel costs, int64_t seeds);
 
 /// Per rank, as in Metrics: this part depends on the order of actions only.
 std::vector<double> getPeakActivations(const Schedule &schedule);
@@ -106,6 +167,10 @@ std::vector<double> getPeakActivations(const Schedule &schedule);
 /// each micro-batch, from F to BW or W.
 std::vector<double> getPeaks(const Schedule &schedule,
                              llvm::ArrayRef<double> sizes);
+
+/// Metrics::peakBytes; empty if \p costs say nothing of bytes.
+std::vector<double> getPeakBytes(const Schedule &schedule,
+                                 const CostModel &costs);
 
 /// Values that cross from one rank to another in one step.
 int64_t countMessages(const Schedule &schedule);

@@ -1,0 +1,36 @@
+//===- MachineOptions.h - What disturbs a schedule --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_TOOLS_MACHINEOPTIONS_H
+#define PIPEWRIGHT_TOOLS_MACHINEOPTIONS_H
+
+#include "pipewright/Schedule/Simulator.h"
+
+#include "llvm/Support/CommandLine.h"
+
+namespace pipewright {
+
+/// The options on the machine that a schedule is timed for.
+struct MachineOptions {
+  MachineOptions(llvm::cl::SubCommand &command,
+                 llvm::cl::OptionCategory &category);
+
+  /// Refuses what no machine can be.
+  llvm::Error check() const;
+  /// Adds the slow ones of so many ranks.
+  llvm::Error addStragglers(int64_t ranks, MachineModel &machine) const;
+  /// Times \p schedule, and what the actions' jitter makes of its makespan.
+  Timeline simulate(const Schedule &schedule, CostModel costs,
+                    Metrics &metrics) const;
+
+  llvm::cl::list<std::string> straggler;
+  llvm::cl::opt<double> jitter;
+  llvm::cl::opt<int64_t> seeds;
+};
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_TOOLS_MACHINEOPTIONS_H
