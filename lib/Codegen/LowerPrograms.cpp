@@ -125,7 +125,8 @@ private:
     indices.map(repeat.getBody().getArgument(0), index);
     if (failed(buildActions(repeat.getBody())))
       return failure();
-    Value next = LLVM::AddOp::create(builder, loc, index, getWord(1, loc));
+    Value next = LLVM::AddOp::create(builder, loc, index,
+                                     getWord(repeat.getStep(), loc));
     Value again = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt,
                                        next, getWord(repeat.getUpper(), loc));
     Block *last = builder.getInsertionBlock();

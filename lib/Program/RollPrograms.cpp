@@ -30,32 +30,42 @@ namespace {
 struct Action {
   Operation *op;
   int64_t microbatch;
+  /// The task or channel; null for what has no micro-batch.
+  Attribute symbol;
 };
 
-/// Groups longer than this are not looked for.
-constexpr size_t maxGroup = 64;
+/// Groups longer than this are not looked for: 64 ranks with 4 chunks each run
+/// 256 forwards and as many backwards in a period, with four messages a pair.
+constexpr size_t maxGroup = 2048;
 
 } // namespace
 
 /// Whether \p b is what \p a does, \p distance micro-batches later.
 static bool isShifted(const Action &a, const Action &b, int64_t distance) {
-  if (a.op->getName() != b.op->getName() ||
-      b.microbatch != a.microbatch + distance)
-    return false;
-  StringAttr symbol = StringAttr::get(a.op->getContext(), "symbol");
-  return !isa<pp::StepOp>(a.op) &&
-         a.op->getAttr(symbol) == b.op->getAttr(symbol);
+  return a.symbol && a.symbol == b.symbol &&
+         b.microbatch == a.microbatch + distance &&
+         a.op->getName() == b.op->getName();
 }
 
-/// How often the \p length actions from \p start on repeat, each time for the
-/// next micro-batch; 1 if they do not.
+/// By how many micro-batches the group of \p length actions after the one that
+/// begins at \p start is shifted, if it is the same one.
+static int64_t getDistance(ArrayRef<Action> actions, size_t start,
+                           size_t length) {
+  return actions[start + length].microbatch - actions[start].microbatch;
+}
+
+/// How often the \p length actions from \p start on repeat, each time shifted
+/// by the same number of micro-batches; 1 if they do not.
 static size_t countRepetitions(ArrayRef<Action> actions, size_t start,
                                size_t length) {
+  int64_t distance = getDistance(actions, start, length);
+  if (distance < 1)
+    return 1;
   size_t count = 1;
   while (start + (count + 1) * length <= actions.size()) {
     for (size_t i = 0; i < length; ++i)
       if (!isShifted(actions[start + i], actions[start + count * length + i],
-                     count))
+                     count * distance))
         return count;
     ++count;
   }
@@ -78,12 +88,13 @@ static void createAction(OpBuilder &builder, const Action &action, Value index,
     builder.clone(*action.op);
 }
 
-/// Creates a loop over \p count repetitions of \p group.
+/// Creates a loop over \p count repetitions of \p group, each \p distance
+/// micro-batches later.
 static void createRepeat(OpBuilder &builder, ArrayRef<Action> group,
-                         size_t count) {
+                         int64_t count, int64_t distance) {
   int64_t lower = group.front().microbatch;
   auto repeat = pp::RepeatOp::create(builder, group.front().op->getLoc(), lower,
-                                     lower + static_cast<int64_t>(count));
+                                     lower + count * distance, distance);
   Block &body = repeat.getBody().emplaceBlock();
   Value index = body.addArgument(builder.getIndexType(), repeat.getLoc());
   OpBuilder inside = OpBuilder::atBlockEnd(&body);
@@ -97,7 +108,7 @@ rewriteBody(pp::ProgramOp program,
             function_ref<void(OpBuilder &, ArrayRef<Action>)> write) {
   SmallVector<Action> actions;
   pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
-    actions.push_back({op, microbatch});
+    actions.push_back({op, microbatch, op->getAttr("symbol")});
   });
   Block &body = program.getBody().front();
   Operation *oldEnd = body.empty() ? nullptr : &body.back();
@@ -125,7 +136,8 @@ static void roll(OpBuilder &builder, ArrayRef<Action> actions) {
       createAction(builder, actions[position], Value(),
                    actions[position].microbatch);
     else
-      createRepeat(builder, actions.slice(position, bestLength), bestCount);
+      createRepeat(builder, actions.slice(position, bestLength), bestCount,
+                   getDistance(actions, position, bestLength));
     position += bestLength * bestCount;
   }
 }

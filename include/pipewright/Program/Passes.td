@@ -40,7 +40,9 @@ def RollPrograms : Pass<"pp-roll", "::mlir::ModuleOp"> {
   let description = [{
     Requires programs. Ensures that `pp.walkActions` sees the same sequence as
     before, in fewer ops: a run of equal groups of actions whose micro-batches
-    all grow by one from group to group becomes a `pp.repeat`.
+    all grow by the same number from group to group becomes a `pp.repeat`. So
+    the program of a periodic schedule is as long for few micro-batches as for
+    many.
 
     ```mlir
     pp.run @s0.f [0]
@@ -61,7 +63,8 @@ def RollPrograms : Pass<"pp-roll", "::mlir::ModuleOp"> {
 def UnrollPrograms : Pass<"pp-unroll", "::mlir::ModuleOp"> {
   let summary = "write every action of a program out";
   let description = [{
-    Requires programs. Ensures that no `pp.repeat` is left; the inverse of
+    Requires programs. Ensures that no `pp.repeat` is left and that
+    `pp.walkActions` sees the same sequence as before; the inverse of
     `--pp-roll`.
   }];
 }

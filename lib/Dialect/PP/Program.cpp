@@ -37,22 +37,26 @@ LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
-// RepeatOp: `pp.repeat %i = 0 to 8 { ... }`
+// RepeatOp: `pp.repeat %i = 0 to 8 step 2 { ... }`
 //===----------------------------------------------------------------------===//
 
 ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument index;
   index.type = parser.getBuilder().getIndexType();
-  int64_t lower, upper;
+  int64_t lower, upper, step = 1;
   if (parser.parseArgument(index) || parser.parseEqual() ||
       parser.parseInteger(lower) || parser.parseKeyword("to") ||
-      parser.parseInteger(upper))
+      parser.parseInteger(upper) ||
+      (succeeded(parser.parseOptionalKeyword("step")) &&
+       parser.parseInteger(step)))
     return failure();
   Builder &builder = parser.getBuilder();
   result.addAttribute(getLowerAttrName(result.name),
                       builder.getI64IntegerAttr(lower));
   result.addAttribute(getUpperAttrName(result.name),
                       builder.getI64IntegerAttr(upper));
+  result.addAttribute(getStepAttrName(result.name),
+                      builder.getI64IntegerAttr(step));
   return failure(parser.parseRegion(*result.addRegion(), {index}) ||
                  parser.parseOptionalAttrDict(result.attributes));
 }
@@ -60,8 +64,11 @@ ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &result) {
 void RepeatOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getBody().getArgument(0) << " = " << getLower() << " to "
           << getUpper() << ' ';
+  if (getStep() != 1)
+    printer << "step " << getStep() << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"lower", "upper"});
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {"lower", "upper", "step"});
 }
 
 LogicalResult RepeatOp::verify() {
@@ -71,6 +78,8 @@ LogicalResult RepeatOp::verify() {
   if (getLower() >= getUpper())
     return emitOpError("repeats from ")
            << getLower() << " to " << getUpper() << ", which is never";
+  if (getStep() < 1)
+    return emitOpError("needs a step of at least 1, not ") << getStep();
   return success();
 }
 
@@ -92,17 +101,17 @@ static void walkBlock(Block &block, RepeatIndices &indices,
   for (Operation &op : block) {
     if (auto repeat = dyn_cast<RepeatOp>(op)) {
       int64_t upper = repeat.getUpper();
-      for (int64_t i = repeat.getLower(); i < upper; ++i) {
+      for (int64_t i = repeat.getLower(); i < upper; i += repeat.getStep()) {
         indices[repeat.getBody().getArgument(0)] = i;
         walkBlock(repeat.getBody().front(), indices, visit);
       }
       continue;
     }
-    int64_t microbatch =
-        llvm::TypeSwitch<Operation *, int64_t>(&op)
-            .Case<RunOp, SendOp, RecvOp>(
-                [&](auto action) { return getMicrobatch(action, indices); })
-            .Default([](Operation *) { return 0; });
+    int64_t microbatch = llvm::TypeSwitch<Operation *, int64_t>(&op)
+                             .Case<RunOp, SendOp, RecvOp>([&](auto action) {
+                               return getMicrobatch(action, indices);
+                             })
+                             .Default([](Operation *) { return 0; });
     visit(&op, microbatch);
   }
 }

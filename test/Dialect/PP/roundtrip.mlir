@@ -32,6 +32,9 @@ module attributes {pp.phase = #pp.phase<layers>} {
       pp.run @s0.f [%i]
       pp.send @h [%i + -1]
     }
+    pp.repeat %i = 0 to 8 step 2 {
+      pp.run @s0.f [%i + 1]
+    }
     pp.step
   }
   pp.arena rank 0 bytes 4096 {

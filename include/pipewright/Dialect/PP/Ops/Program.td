@@ -83,7 +83,22 @@ def PP_StepOp : PP_Op<"step", [HasParent<"ProgramOp">]> {
 def PP_RepeatOp : PP_Op<"repeat", [SingleBlock, NoTerminator,
     ParentOneOf<["ProgramOp", "RepeatOp"]>]> {
   let summary = "actions repeated for a range of micro-batches";
-  let arguments = (ins I64Attr:$lower, I64Attr:$upper);
+  let description = [{
+    The index goes from `lower` on in steps of `step` as long as it is below
+    `upper`. A step of more than 1 is for schedules that run several
+    micro-batches of a stage before they come to the next one.
+
+    ```mlir
+    pp.repeat %i = 0 to 8 step 2 {
+      pp.run @s0.f [%i]
+      pp.run @s0.f [%i + 1]
+      pp.run @s2.f [%i]
+      pp.run @s2.f [%i + 1]
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$lower, I64Attr:$upper,
+                       DefaultValuedAttr<I64Attr, "1">:$step);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
