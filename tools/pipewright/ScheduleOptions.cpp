@@ -76,10 +76,10 @@ ScheduleOptions::ScheduleOptions(cl::SubCommand &command,
                                       "the time of a step on the busiest rank "
                                       "if steps overlap")),
                 cl::sub(command), cl::cat(category)),
-      parameterCopies("parameter-copies", cl::value_desc("N"), cl::init(1),
+      parameterCopies("parameter-copies", cl::value_desc("N"), cl::init(2),
                       cl::desc("Copies of the parameters that 'auto' may keep: "
-                               "schedules of two directions have 2 (default "
-                               "1)"),
+                               "1 leaves out schedules of two directions, "
+                               "which have 2 (default 2)"),
                       cl::sub(command), cl::cat(category)),
       json("json", cl::desc("Print JSON"), cl::sub(command), cl::cat(category)),
       output("o", cl::value_desc("FILE"), cl::init("-"),

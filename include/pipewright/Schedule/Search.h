@@ -13,7 +13,7 @@ namespace pipewright {
 
 /// The best schedule for \p request that holds no more activations and copies
 /// of the parameters than it allows: least by the objective, then by
-/// activations, then by the other of makespan and span.
+/// copies, by activations, and by the other of makespan and span.
 ///
 /// It is never worse than a registered schedule, which it considers all, and
 /// may be one of its own, which run B and W apart. With chunks of 0 it

@@ -15,14 +15,16 @@ using namespace llvm;
 using namespace pipewright;
 
 bool Score::operator<(const Score &other) const {
-  for (auto [mine, its] :
-       {std::pair(primary, other.primary), std::pair(memory, other.memory),
-        std::pair(secondary, other.secondary)}) {
-    double rounding = 1e-11 * std::max(mine, its);
-    if (std::abs(mine - its) > rounding)
-      return mine < its;
-  }
-  return false;
+  auto differs = [](double mine, double its) {
+    return std::abs(mine - its) > 1e-11 * std::max(mine, its);
+  };
+  if (differs(primary, other.primary))
+    return primary < other.primary;
+  if (copies != other.copies)
+    return copies < other.copies;
+  if (differs(memory, other.memory))
+    return memory < other.memory;
+  return differs(secondary, other.secondary) && secondary < other.secondary;
 }
 
 /// The most stages' activations that stay within \p limit as the checker

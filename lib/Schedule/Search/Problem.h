@@ -31,6 +31,8 @@ using SearchOrders = std::vector<std::vector<SearchOp>>;
 struct Score {
   /// What the request minimizes.
   double primary;
+  /// Of the parameters.
+  int64_t copies;
   /// Most activations of a rank, as in Metrics::peakActivations.
   double memory;
   /// The other of makespan and span.
@@ -79,8 +81,8 @@ public:
   Score makeScore(double makespan, double span, int64_t held) const {
     double memory = static_cast<double>(held) / shape.chunks;
     if (objective == Objective::Span)
-      return {span, memory, makespan};
-    return {makespan, memory, span};
+      return {span, /*copies=*/1, memory, makespan};
+    return {makespan, /*copies=*/1, memory, span};
   }
 
   /// The schedule with the operations of \p orders.

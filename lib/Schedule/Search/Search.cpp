@@ -36,7 +36,8 @@ public:
   std::optional<Schedule> takeBest() { return std::move(best); }
 
 private:
-  void tryRegistered(ScheduleRequest sized);
+  /// Considers the registered schedules with so many copies of the parameters.
+  void tryRegistered(ScheduleRequest sized, int64_t copies);
   void tryOwn(const ScheduleRequest &sized);
   void tryPlacement(const ScheduleRequest &sized,
                     const std::vector<int64_t> &placement);
@@ -60,8 +61,8 @@ Expected<Score> Search::judge(const Schedule &schedule) const {
   Metrics metrics = measure(complete, simulate(complete, *costs));
   double peak = *llvm::max_element(metrics.peakActivations);
   if (request.objective == Objective::Span)
-    return Score{metrics.span, peak, metrics.makespan};
-  return Score{metrics.makespan, peak, metrics.span};
+    return Score{metrics.span, metrics.parameterCopies, peak, metrics.makespan};
+  return Score{metrics.makespan, metrics.parameterCopies, peak, metrics.span};
 }
 
 void Search::offer(Schedule schedule, StringRef origin) {
@@ -77,7 +78,7 @@ void Search::offer(Schedule schedule, StringRef origin) {
   bestOfChunks = std::move(schedule);
 }
 
-void Search::tryRegistered(ScheduleRequest sized) {
+void Search::tryRegistered(ScheduleRequest sized, int64_t copies) {
   // That is added to whatever is chosen.
   sized.recompute = false;
   for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries()) {
@@ -89,7 +90,7 @@ void Search::tryRegistered(ScheduleRequest sized) {
       consumeError(schedule.takeError());
       continue;
     }
-    if (schedule->getDirections() <= request.parameterCopies)
+    if (schedule->getDirections() == copies)
       offer(std::move(*schedule), info.name);
   }
 }
@@ -102,10 +103,8 @@ void Search::tryPlacement(const ScheduleRequest &sized,
 }
 
 /// The operations of \p schedule, with both of a BW or of a pair one after the
-/// other; nothing if the search has no such orders.
-static std::optional<SearchOrders> getOrders(const Schedule &schedule) {
-  if (schedule.getDirections() > 1)
-    return std::nullopt;
+/// other.
+static SearchOrders getOrders(const Schedule &schedule) {
   SearchOrders orders(schedule.getRanks());
   for (auto [rank, order] : enumerate(orders))
     for (const Action &action : schedule.getActions(rank))
@@ -125,20 +124,21 @@ static std::optional<SearchOrders> getOrders(const Schedule &schedule) {
 }
 
 void Search::tryChanges(const ScheduleRequest &sized) {
-  std::optional<SearchOrders> orders = getOrders(*bestOfChunks);
-  if (!orders)
-    return;
   SearchProblem problem(sized, bestOfChunks->getPlacement().front());
-  offer(problem.makeSchedule(improve(problem, *orders)), "search");
+  offer(problem.makeSchedule(improve(problem, getOrders(*bestOfChunks))),
+        "search");
 }
 
 void Search::searchChunks(int64_t chunks) {
   ScheduleRequest sized = request;
   sized.shape.chunks = chunks;
   scoreOfChunks.reset();
-  tryRegistered(sized);
+  tryRegistered(sized, /*copies=*/1);
   if (3 * sized.shape.ranks * chunks * sized.shape.microbatches <= maxSize)
     tryOwn(sized);
+  // Last, so that what changes can improve comes from one copy.
+  if (request.parameterCopies > 1)
+    tryRegistered(sized, /*copies=*/2);
   if (!scoreOfChunks || (score && !(*scoreOfChunks < *score)))
     return;
   score = scoreOfChunks;
