@@ -13,12 +13,13 @@ using namespace mlir;
 using namespace pipewright;
 
 namespace {
-/// Declares stages, channels and tasks that pass one number on.
+/// Declares stages, channels and tasks of one direction that pass one number
+/// on.
 class SkeletonBuilder {
 public:
-  SkeletonBuilder(const Schedule &schedule, ModuleOp module)
-      : schedule(schedule), builder(OpBuilder::atBlockEnd(module.getBody())),
-        loc(module.getLoc()),
+  SkeletonBuilder(const Schedule &schedule, int64_t direction, ModuleOp module)
+      : schedule(schedule), direction(direction),
+        builder(OpBuilder::atBlockEnd(module.getBody())), loc(module.getLoc()),
         type(RankedTensorType::get({1}, builder.getF32Type())) {}
 
   void declare();
@@ -31,19 +32,24 @@ private:
   llvm::SmallVector<pp::Role> getRoles(int64_t stage) const;
   bool isLast(int64_t stage) const { return stage + 1 == schedule.getStages(); }
   pp::BindingAttr bindActivation(int64_t stage) {
-    return bind(pp::BindingKind::Channel, "h" + std::to_string(stage));
+    return bind(pp::BindingKind::Channel, nameValue("h", stage));
   }
   pp::BindingAttr bindGradient(int64_t stage) {
-    return bind(pp::BindingKind::Channel, "d" + std::to_string(stage));
+    return bind(pp::BindingKind::Channel, nameValue("d", stage));
   }
   pp::BindingAttr bind(pp::BindingKind kind, StringRef name) {
     return pp::BindingAttr::get(builder.getContext(), kind, name);
   }
-  static std::string nameStage(int64_t stage) {
-    return "s" + std::to_string(stage);
+  /// Such as `h3`, or `hu3` in direction 1.
+  std::string nameValue(StringRef what, int64_t stage) const {
+    return (what + (direction == 0 ? "" : "u") + Twine(stage)).str();
+  }
+  std::string nameStage(int64_t stage) const {
+    return (direction == 0 ? "s" : "u") + std::to_string(stage);
   }
 
   const Schedule &schedule;
+  int64_t direction;
   OpBuilder builder;
   Location loc;
   RankedTensorType type;
@@ -63,10 +69,11 @@ void SkeletonBuilder::declare() {
 void SkeletonBuilder::declareStage(int64_t stage) {
   std::string layer = "layer" + std::to_string(stage);
   int64_t chunk = stage / schedule.getRanks();
-  pp::StageOp::create(builder, loc, nameStage(stage), stage,
-                      schedule.getRank(stage), chunk, /*first_layer=*/stage,
-                      builder.getStrArrayAttr({layer}),
-                      builder.getArrayAttr({}), /*cost=*/pp::CostAttr());
+  pp::StageOp::create(
+      builder, loc, nameStage(stage), stage, schedule.getRank(stage, direction),
+      chunk, direction * schedule.getStages() + stage,
+      builder.getStrArrayAttr({layer}), builder.getArrayAttr({}),
+      /*cost=*/pp::CostAttr(), direction);
 }
 
 /// Between \p stage and the next one.
@@ -83,11 +90,12 @@ llvm::SmallVector<pp::Role> SkeletonBuilder::getRoles(int64_t stage) const {
   llvm::SmallVector<pp::Role> roles = {pp::Role::F};
   auto add = [&](const Action &part) {
     for (pp::Role role : {pp::Role::B, pp::Role::W, pp::Role::BW, pp::Role::R})
-      if (part.stage == stage && part.kind == getActionKind(role) &&
-          !llvm::is_contained(roles, role))
+      if (part.stage == stage && part.direction == direction &&
+          part.kind == getActionKind(role) && !llvm::is_contained(roles, role))
         roles.push_back(role);
   };
-  for (const Action &action : schedule.getActions(schedule.getRank(stage)))
+  int64_t rank = schedule.getRank(stage, direction);
+  for (const Action &action : schedule.getActions(rank))
     forEachPart(action, add);
   // A stage that splits some backwards splits all: a full one is both parts.
   if (llvm::is_contained(roles, pp::Role::B))
@@ -126,19 +134,20 @@ OwningOpRef<ModuleOp> pipewright::buildSkeletonModule(const Schedule &schedule,
   context->loadDialect<pp::PPDialect>();
   Location loc = UnknownLoc::get(context);
   OwningOpRef<ModuleOp> module(ModuleOp::create(loc));
-  if (schedule.getDirections() != 1) {
+  if (schedule.getDirections() > 2) {
     emitError(loc, "schedule '")
         << schedule.getName() << "' has " << schedule.getDirections()
-        << " directions; programs have one";
+        << " directions; programs have 2 at most";
     return {};
   }
-  SkeletonBuilder(schedule, *module).declare();
+  for (int64_t direction = 0; direction < schedule.getDirections(); ++direction)
+    SkeletonBuilder(schedule, direction, *module).declare();
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   const ScheduleShape &shape = schedule.getShape();
   pp::ScheduleOp::create(builder, loc, schedule.getName(), shape.ranks,
                          shape.microbatches, shape.chunks);
   FailureOr<StageGraph> graph = StageGraph::get(*module);
-  Schedule eval = buildForwardOnly(shape, schedule.getPlacement());
+  Schedule eval = buildForwardOnly(shape, {schedule.getPlacement().front()});
   if (failed(graph) ||
       (!schedule.isForwardOnly() &&
        failed(

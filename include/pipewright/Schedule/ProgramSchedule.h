@@ -45,7 +45,7 @@ mlir::LogicalResult writePrograms(mlir::ModuleOp module,
                                   const Schedule &schedule,
                                   pp::ProgramKind kind);
 
-/// A module that runs \p schedule, which has one direction, on stages without
+/// A module that runs \p schedule, of one or two directions, on stages without
 /// a model: each passes one number on. With it a schedule can be read, checked
 /// and rolled as programs are.
 mlir::OwningOpRef<mlir::ModuleOp>
