@@ -140,16 +140,14 @@ template <typename SourceT>
 class MessagePlacer {
 public:
   explicit MessagePlacer(SourceT &source)
-      : source(source), run(source), sequences(source.getValues()) {
-    // The sequence tells tasks that end at the same time apart such that causes
-    // come before effects.
-    uint32_t sequence = 0;
-    run.run([&](int64_t rank, size_t index, double, double) {
-      source.forEachMake(rank, index, [&](int64_t value, bool isRemote) {
-        if (isRemote)
-          sequences[value] = sequence;
+      : source(source), run(source), ties(source.getValues()) {
+    std::vector<LastTask> last(source.getRanks());
+    run.run([&](int64_t rank, size_t index, double start, double end) {
+      uint32_t depth = start < end ? 0 : getDepth(rank, index, end, last[rank]);
+      last[rank] = {end, depth};
+      source.forEachMake(rank, index, [&](int64_t value, bool) {
+        ties[value] = {depth, static_cast<uint32_t>(rank)};
       });
-      ++sequence;
     });
   }
 
@@ -179,21 +177,48 @@ public:
   }
 
 private:
+  /// Tells values that are made at the same time apart: causes come before
+  /// effects, and what does not depend on each other in the order of ranks. As
+  /// nothing here counts tasks, a schedule that repeats has messages that do.
+  struct Tie {
+    /// The longest chain of tasks that led here in no time.
+    uint32_t depth;
+    uint32_t rank;
+    bool operator<(const Tie &other) const {
+      return std::tie(depth, rank) < std::tie(other.depth, other.rank);
+    }
+  };
+  struct LastTask {
+    double end = -1;
+    uint32_t depth = 0;
+  };
+
+  /// The Tie::depth of a task that takes no time and ends at \p end.
+  uint32_t getDepth(int64_t rank, size_t index, double end,
+                    const LastTask &last) {
+    uint32_t depth = last.end == end ? last.depth + 1 : 0;
+    source.forEachUse(rank, index, [&](int64_t value, bool) {
+      if (run.getEnd(value) == end)
+        depth = std::max(depth, ties[value].depth + 1);
+    });
+    return depth;
+  }
+
   /// A message of a rank, by its place in the order of all.
   struct Message {
     double end;
-    uint32_t sequence;
+    Tie tie;
     bool isSend;
     int64_t value;
     bool operator<(const Message &other) const {
-      return std::tie(end, sequence, value) <
-             std::tie(other.end, other.sequence, other.value);
+      return std::tie(end, tie, value) <
+             std::tie(other.end, other.tie, other.value);
     }
     bool operator==(const Message &other) const { return value == other.value; }
   };
 
   Message getMessage(int64_t value, bool isSend) const {
-    return {run.getEnd(value), sequences[value], isSend, value};
+    return {run.getEnd(value), ties[value], isSend, value};
   }
 
   /// The messages of \p rank, in order. What comes from one rank, or goes to
@@ -239,7 +264,7 @@ private:
 
   SourceT &source;
   DryRun<SourceT> run;
-  std::vector<uint32_t> sequences;
+  std::vector<Tie> ties;
 };
 
 /// A receive right before the first task that uses a value of another rank, and

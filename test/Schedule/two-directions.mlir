@@ -27,8 +27,8 @@
 // CHECK-NEXT: pp.recv @act.u0.0[1]
 // CHECK-NEXT: pp.run @u1.f[1]
 // CHECK-NEXT: pp.run @u1.bw[1]
-// CHECK-NEXT: pp.recv @grad.1.0[0]
 // CHECK-NEXT: pp.send @grad.u1.0[1]
+// CHECK-NEXT: pp.recv @grad.1.0[0]
 // CHECK-NEXT: pp.run @s0.bw[0]
 // CHECK-NEXT: pp.step
 // CHECK: pp.program eval rank 0 {
