@@ -20,8 +20,7 @@ using namespace mlir;
 using namespace pipewright;
 
 namespace {
-struct ExpandBFloat16
-    : pipewright::impl::ExpandBFloat16Base<ExpandBFloat16> {
+struct ExpandBFloat16 : pipewright::impl::ExpandBFloat16Base<ExpandBFloat16> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     arith::populateExpandBFloat16Patterns(patterns);

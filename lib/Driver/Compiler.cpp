@@ -137,7 +137,7 @@ static FailureOr<PredictedStep> predictStep(ModuleOp module,
   for (const StageSummary &stage : plan.stages)
     if (stage.direction == 0)
       costs.stages.push_back({stage.secondsForward, stage.secondsBackwardInput,
-                            stage.secondsBackwardWeight});
+                              stage.secondsBackwardWeight});
   Timeline timeline = simulate(programs->schedule, costs);
   Metrics metrics = measure(programs->schedule, timeline);
   PredictedStep step{metrics.makespan, metrics.bubbleRatio, ""};

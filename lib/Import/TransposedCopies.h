@@ -17,9 +17,10 @@ class GraphProto;
 
 /// PyTorch's exporters fold the transpose of a weight into a new initializer
 /// with a name of their own making, and keep the weight itself if anything else
-/// uses it, as a tied embedding is used. The two are one parameter of the model. Returns the name of the weight
-/// for each such copy: they have the same values in transposed places, not all
-/// of them equal. What cannot be read is no copy.
+/// uses it, as a tied embedding is used. The two are one parameter of the
+/// model. Returns the name of the weight for each such copy: they have the same
+/// values in transposed places, not all of them equal. What cannot be read is
+/// no copy.
 llvm::StringMap<std::string> findTransposedCopies(OnnxFile &file,
                                                   const GraphProto &graph);
 

@@ -41,10 +41,10 @@ static PprtDtype getDtype(Type type) {
 
 static TensorDescription describeTensor(StringRef name, Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return {name.str(), getDtype(tensor.getElementType()),
-          std::vector<int64_t>(tensor.getShape().begin(),
-                               tensor.getShape().end()),
-          static_cast<uint64_t>(pp::getBytes(type))};
+  return {
+      name.str(), getDtype(tensor.getElementType()),
+      std::vector<int64_t>(tensor.getShape().begin(), tensor.getShape().end()),
+      static_cast<uint64_t>(pp::getBytes(type))};
 }
 
 static PprtBufferKind getBufferKind(pp::BindingKind kind) {
@@ -295,9 +295,8 @@ void RankDescriber::describe() {
       description.outputs.push_back(
           {describeTensor(binding.getName(), value.getType())});
     }
-    for (auto [argument, binding] :
-         llvm::zip_equal(task.getBody().getArguments(),
-                         task.getArgumentBindings()))
+    for (auto [argument, binding] : llvm::zip_equal(
+             task.getBody().getArguments(), task.getArgumentBindings()))
       sizes[cast<pp::BindingAttr>(binding)] = pp::getBytes(argument.getType());
   }
   describeChannels();
@@ -322,9 +321,8 @@ pipewright::describeRank(ModuleOp module, int64_t rank, const PlanSummary &plan,
   description.lossRank = plan.lossRank;
   description.secondLossRank = plan.secondLossRank;
   for (auto rule : module.getOps<pp::UpdateRuleOp>())
-    description.optimizer = rule.getOptimizer() == pp::Optimizer::AdamW
-                                ? PPRT_ADAMW
-                                : PPRT_SGD;
+    description.optimizer =
+        rule.getOptimizer() == pp::Optimizer::AdamW ? PPRT_ADAMW : PPRT_SGD;
   RankDescriber(module, rank, description).describe();
   return description;
 }

@@ -14,8 +14,8 @@ using namespace llvm;
 using namespace pipewright;
 
 static Error makeError(StringRef path, std::error_code error) {
-  return createStringError(error, "cannot write '" + path +
-                                      "': " + error.message());
+  return createStringError(error,
+                           "cannot write '" + path + "': " + error.message());
 }
 
 Expected<OutputDirectory> OutputDirectory::create(StringRef path, bool force) {
@@ -79,8 +79,7 @@ Error OutputDirectory::writeFile(StringRef name, StringRef content,
     return makeError(file, error);
   }
   if (isExecutable)
-    error = sys::fs::setPermissions(file, sys::fs::all_read |
-                                              sys::fs::all_exe |
+    error = sys::fs::setPermissions(file, sys::fs::all_read | sys::fs::all_exe |
                                               sys::fs::owner_write);
   return error ? makeError(file, error) : Error::success();
 }

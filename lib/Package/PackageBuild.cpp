@@ -122,12 +122,11 @@ LogicalResult pipewright::packageBuild(ModuleOp module, const PlanSummary &plan,
   for (StringRef name : {"bin", "lib"})
     if (llvm::Error error = directory->makeDirectory(name))
       return refuse(std::move(error));
-  if (std::error_code error =
-          llvm::sys::fs::copy_file(options.runtimeLibrary,
-                                   directory->getPath("lib/libpprt.so")))
-    return refuse(llvm::createStringError(
-        error, "cannot copy '" + options.runtimeLibrary +
-                   "': " + error.message()));
+  if (std::error_code error = llvm::sys::fs::copy_file(
+          options.runtimeLibrary, directory->getPath("lib/libpprt.so")))
+    return refuse(llvm::createStringError(error, "cannot copy '" +
+                                                     options.runtimeLibrary +
+                                                     "': " + error.message()));
   if (failed(emitRanks(module, plan, planHash, options, *directory)) ||
       failed(writeWeights(module, directory->getPath("weights.safetensors"))))
     return failure();
@@ -138,8 +137,7 @@ LogicalResult pipewright::packageBuild(ModuleOp module, const PlanSummary &plan,
                         options.target,
                         options.processor,
                         options.pipeline};
-  if (llvm::Error error =
-          writeTexts(*directory, plan, step, source, planText))
+  if (llvm::Error error = writeTexts(*directory, plan, step, source, planText))
     return refuse(std::move(error));
   if (llvm::Error error = directory->commit())
     return refuse(std::move(error));

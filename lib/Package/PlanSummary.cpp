@@ -17,10 +17,10 @@ using namespace pipewright;
 
 static TensorSummary summarizeTensor(StringRef name, Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return {name.str(), getDtypeName(tensor.getElementType()).str(),
-          std::vector<int64_t>(tensor.getShape().begin(),
-                               tensor.getShape().end()),
-          pp::getBytes(type)};
+  return {
+      name.str(), getDtypeName(tensor.getElementType()).str(),
+      std::vector<int64_t>(tensor.getShape().begin(), tensor.getShape().end()),
+      pp::getBytes(type)};
 }
 
 static StageSummary summarizeStage(pp::StageOp stage,
@@ -84,8 +84,8 @@ static void visitTask(pp::TaskOp task, pp::StageOp stage,
           !llvm::is_contained(input.ranks, rank))
         input.ranks.push_back(rank);
   }
-  for (auto [value, attribute] : llvm::zip_equal(task.getYield().getValues(),
-                                                 task.getResultBindings())) {
+  for (auto [value, attribute] :
+       llvm::zip_equal(task.getYield().getValues(), task.getResultBindings())) {
     auto binding = cast<pp::BindingAttr>(attribute);
     if (binding.getKind() == pp::BindingKind::LossSum) {
       // Direction 0 comes first; where it is alone, it has all losses.
@@ -125,8 +125,8 @@ PlanSummary pipewright::summarizePlan(ModuleOp module) {
   }
   for (auto rule : module.getOps<pp::UpdateRuleOp>())
     summary.optimizer = stringifyOptimizer(rule.getOptimizer()).str();
-  summary.forwardOnly = llvm::none_of(
-      module.getOps<pp::ProgramOp>(), [](pp::ProgramOp program) {
+  summary.forwardOnly =
+      llvm::none_of(module.getOps<pp::ProgramOp>(), [](pp::ProgramOp program) {
         return program.getKind() == pp::ProgramKind::Step;
       });
   for (auto stage : module.getOps<pp::StageOp>())

@@ -186,16 +186,15 @@ void pipewright::printPlan(const PlanSummary &plan, const PredictedStep &step,
   stream << formatv("{0,-6}{1,-6}{2,-36}{3,14}{4,12}\n", "stage", "rank",
                     "layers", "parameters", "time");
   for (const StageSummary &stage : plan.stages)
-    stream << formatv("{0,-6}{1,-6}{2,-36}{3,14:N}{4,12}\n", stage.index,
-                      stage.rank,
-                      formatv("{0}: {1}", stage.layers.size(),
-                              stage.layers.size() == 1
-                                  ? stage.layers.front()
-                                  : stage.layers.front() + " .. " +
-                                        stage.layers.back())
-                          .str(),
-                      countParameters(stage),
-                      formatSeconds(getTotal(getCostSegments(stage))));
+    stream << formatv(
+        "{0,-6}{1,-6}{2,-36}{3,14:N}{4,12}\n", stage.index, stage.rank,
+        formatv("{0}: {1}", stage.layers.size(),
+                stage.layers.size() == 1
+                    ? stage.layers.front()
+                    : stage.layers.front() + " .. " + stage.layers.back())
+            .str(),
+        countParameters(stage),
+        formatSeconds(getTotal(getCostSegments(stage))));
   stream << formatv("\n{0,-6}", "rank");
   for (const Segment &segment : getMemorySegments(MemorySummary()))
     stream << formatv("{0,12}", segment.label);

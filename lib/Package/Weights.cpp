@@ -74,8 +74,8 @@ static LogicalResult copyExternal(pp::ParameterOp parameter,
                                   raw_ostream &stream) {
   auto fail = [&](const Twine &message) {
     return parameter.emitError("cannot read the values of '")
-           << parameter.getSymName() << "' from '"
-           << external.getFile() << "': " << message;
+           << parameter.getSymName() << "' from '" << external.getFile()
+           << "': " << message;
   };
   llvm::Expected<llvm::sys::fs::file_t> file =
       llvm::sys::fs::openNativeFileForRead(external.getFile());
@@ -127,8 +127,8 @@ LogicalResult pipewright::writeWeights(ModuleOp module, StringRef path) {
   std::error_code error;
   llvm::raw_fd_ostream stream(path, error);
   if (error)
-    return module.emitError("cannot write '") << path << "': "
-                                              << error.message();
+    return module.emitError("cannot write '")
+           << path << "': " << error.message();
   std::string header = makeHeader(module);
   uint64_t length = header.size();
   stream.write(reinterpret_cast<const char *>(&length), sizeof(length));

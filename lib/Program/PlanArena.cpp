@@ -104,12 +104,11 @@ LogicalResult RankPlanner::touchTask(pp::TaskOp task, int64_t microbatch,
       touch(binding, type, microbatch, position);
     }
   };
-  for (auto [argument, binding] :
-       llvm::zip_equal(task.getBody().getArguments(),
-                       task.getArgumentBindings()))
+  for (auto [argument, binding] : llvm::zip_equal(task.getBody().getArguments(),
+                                                  task.getArgumentBindings()))
     touchBinding(binding, argument.getType());
-  for (auto [value, binding] : llvm::zip_equal(task.getYield().getValues(),
-                                               task.getResultBindings()))
+  for (auto [value, binding] :
+       llvm::zip_equal(task.getYield().getValues(), task.getResultBindings()))
     touchBinding(binding, value.getType());
   return success();
 }
@@ -194,9 +193,9 @@ void RankPlanner::placeUpdates() {
   }
 }
 
-/// Notes what the rank's programs of one kind use. In eval each buffer holds one
-/// micro-batch at a time, in slot 0: it needs room only for what the step, which
-/// comes first, does not use.
+/// Notes what the rank's programs of one kind use. In eval each buffer holds
+/// one micro-batch at a time, in slot 0: it needs room only for what the step,
+/// which comes first, does not use.
 LogicalResult RankPlanner::collect(pp::ProgramKind kind) {
   bool isEval = kind == pp::ProgramKind::Eval;
   llvm::MapVector<pp::BindingAttr, Buffer> ofStep;

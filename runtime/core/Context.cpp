@@ -16,7 +16,8 @@ PprtContext::PprtContext(const PprtDescriptor &descriptor,
                          const RankOptions &options, Transport &transport,
                          Progress &progress)
     : descriptor(descriptor), options(options), transport(transport),
-      progress(progress), delay(options.fuzzSeed, descriptor.rank), eval(options.eval || descriptor.forwardOnly) {
+      progress(progress), delay(options.fuzzSeed, descriptor.rank),
+      eval(options.eval || descriptor.forwardOnly) {
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
     const PprtBuffer &buffer = descriptor.buffers[i];
     slots.emplace_back(buffer.slots);

@@ -66,11 +66,10 @@ static Expected<json::Value> parseConfig(StringRef path, StringRef text) {
   if (result)
     return convertTable(result.table());
   const toml::parse_error &error = result.error();
-  return createStringError(formatv("{0}:{1}:{2}: {3}", path,
-                                   error.source().begin.line,
-                                   error.source().begin.column,
-                                   StringRef(error.description()))
-                               .str());
+  return createStringError(
+      formatv("{0}:{1}:{2}: {3}", path, error.source().begin.line,
+              error.source().begin.column, StringRef(error.description()))
+          .str());
 }
 
 /// A value as it would stand on the command line, or nothing if it cannot.
@@ -104,8 +103,7 @@ static std::optional<std::string> formatValue(const json::Value &value) {
   return std::nullopt;
 }
 
-Expected<std::vector<ConfigEntry>>
-pipewright::readConfigFile(StringRef path) {
+Expected<std::vector<ConfigEntry>> pipewright::readConfigFile(StringRef path) {
   auto file = MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!file)
     return createStringError(path + ": " + file.getError().message());

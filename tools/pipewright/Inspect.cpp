@@ -24,7 +24,7 @@ static cl::OptionCategory category("Options");
 static ModelOptions modelOptions(command, category);
 
 static cl::opt<bool> asJson("json", cl::sub(command), cl::cat(category),
-                          cl::desc("Print JSON"));
+                            cl::desc("Print JSON"));
 
 /// "1.2 G" for 1.2e9, and so on.
 static std::string formatCount(int64_t count) {
@@ -37,19 +37,20 @@ static std::string formatCount(int64_t count) {
 }
 
 static void printTable(const LayerTable &table) {
-  constexpr const char *row = "{0,-28}{1,6}{2,12}{3,12}{4,12}{5,12}{6,12}{7,12}\n";
+  constexpr const char *row =
+      "{0,-28}{1,6}{2,12}{3,12}{4,12}{5,12}{6,12}{7,12}\n";
   outs() << formatv(row, "layer", "ops", "parameters", "forward", "b. input",
                     "b. weight", "activation", "residual");
   for (const LayerRow &layer : table.layers)
-    outs() << formatv(row, layer.name, layer.ops, formatCount(layer.parameters),
-                      formatCount(layer.flopsForward),
-                      formatCount(layer.flopsBackwardInput),
-                      formatCount(layer.flopsBackwardWeight),
-                      formatBytes(layer.activationBytes),
-                      formatBytes(layer.residualBytes));
-  outs() << formatv("\n{0:N} parameters in {1} layers; FLOPs and bytes are those "
-                    "of one micro-batch\n",
-                    table.parameters, table.layers.size());
+    outs() << formatv(
+        row, layer.name, layer.ops, formatCount(layer.parameters),
+        formatCount(layer.flopsForward), formatCount(layer.flopsBackwardInput),
+        formatCount(layer.flopsBackwardWeight),
+        formatBytes(layer.activationBytes), formatBytes(layer.residualBytes));
+  outs() << formatv(
+      "\n{0:N} parameters in {1} layers; FLOPs and bytes are those "
+      "of one micro-batch\n",
+      table.parameters, table.layers.size());
 }
 
 static int runParsed() {

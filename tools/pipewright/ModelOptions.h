@@ -15,7 +15,8 @@ namespace pipewright {
 
 /// The options by which a subcommand reads a model, and its loss.
 struct ModelOptions {
-  ModelOptions(llvm::cl::SubCommand &command, llvm::cl::OptionCategory &category);
+  ModelOptions(llvm::cl::SubCommand &command,
+               llvm::cl::OptionCategory &category);
 
   /// Writes what was given into \p options; false, with a message, if it makes
   /// no sense.

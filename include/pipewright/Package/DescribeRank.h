@@ -1,4 +1,5 @@
-//===- DescribeRank.h - The runtime's descriptor of a rank, from the IR -*- C++ -*-===//
+//===- DescribeRank.h - The runtime's descriptor of a rank, from the IR -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,5 @@
-//===- OutputDirectory.h - A directory that appears whole or not at all -*- C++ -*-===//
+//===- OutputDirectory.h - A directory that appears whole or not at all -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -83,9 +83,9 @@ void ModelOp::print(OpAsmPrinter &printer) {
 
 LogicalResult ModelOp::verify() {
   if (getBody().getNumArguments() != getInputs().size())
-    return emitOpError("has ") << getBody().getNumArguments()
-                               << " arguments but describes "
-                               << getInputs().size() << " inputs";
+    return emitOpError("has ")
+           << getBody().getNumArguments() << " arguments but describes "
+           << getInputs().size() << " inputs";
   llvm::StringSet<> names;
   for (auto [index, argument] : llvm::enumerate(getBody().getArguments())) {
     InputAttr input = getInputSpec(index);
@@ -120,11 +120,11 @@ BlockArgument ModelOp::addInput(InputAttr spec, Type type, Location loc) {
 
 LogicalResult ReturnOp::verify() {
   if (getNames().size() != getOutputs().size())
-    return emitOpError("names ") << getNames().size() << " outputs but has "
-                                 << getOutputs().size();
+    return emitOpError("names ")
+           << getNames().size() << " outputs but has " << getOutputs().size();
   if (!getLoss().empty() && getLoss().size() != 2)
-    return emitOpError("has ") << getLoss().size()
-                               << " loss operands instead of sum and weight";
+    return emitOpError("has ")
+           << getLoss().size() << " loss operands instead of sum and weight";
   return success();
 }
 
@@ -132,13 +132,12 @@ LogicalResult ReturnOp::verify() {
 // Symbol users
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult GetParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());
   if (!parameter)
-    return emitOpError("reads '") << getParameter()
-                                  << "', which is not a parameter";
+    return emitOpError("reads '")
+           << getParameter() << "', which is not a parameter";
   if (parameter.getType() != getType())
     return emitOpError("reads '") << getParameter() << "' as " << getType()
                                   << ", but it is a " << parameter.getType();
@@ -149,13 +148,15 @@ LogicalResult LayerOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto callee =
       symbols.lookupNearestSymbolFrom<nn::FunctionOp>(*this, getCalleeAttr());
   if (!callee)
-    return emitOpError("calls '") << getCallee() << "', which is not a function";
+    return emitOpError("calls '")
+           << getCallee() << "', which is not a function";
   SmallVector<Type> types(getOperandTypes());
-  for (FlatSymbolRefAttr name : getParameters().getAsRange<FlatSymbolRefAttr>()) {
+  for (FlatSymbolRefAttr name :
+       getParameters().getAsRange<FlatSymbolRefAttr>()) {
     auto parameter = symbols.lookupNearestSymbolFrom<ParameterOp>(*this, name);
     if (!parameter)
-      return emitOpError("uses '") << name.getValue()
-                                   << "', which is not a parameter";
+      return emitOpError("uses '")
+             << name.getValue() << "', which is not a parameter";
     types.push_back(parameter.getType());
   }
   FunctionType type = callee.getFunctionType();
@@ -172,8 +173,8 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto parameter =
       symbols.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr());
   if (!parameter || !parameter.getTrainable())
-    return emitOpError("updates '") << getParameter()
-                                    << "', which is not a trainable parameter";
+    return emitOpError("updates '")
+           << getParameter() << "', which is not a trainable parameter";
   if (getLayers().empty() || !llvm::is_sorted(getLayers()))
     return emitOpError("of '")
            << getParameter() << "' needs the layers that use it, ascending";

@@ -54,16 +54,16 @@ typedef struct PprtTensor {
  * the tensor of that name in DIR/weights.safetensors. */
 typedef struct PprtParameter {
   PprtTensor tensor;
-  uint64_t offset;       /* of the value in the arena */
-  uint32_t trainable;    /* 0 or 1 */
-  uint32_t order;        /* position among all trainable parameters of the model:
-                            the global norm adds its parts in this order */
-  uint64_t gradient;     /* arena offset of the sum of all contributions: that of
-                            the first contribution whose offset is used here */
-  uint64_t state[2];     /* arena offsets of optimizer state; SGD uses the first */
-  uint32_t decayed;      /* 0 for rank-1 parameters: --no-decay-1d spares them */
-  uint32_t owner;        /* pipeline rank that sums tied contributions and counts
-                            the parameter in the norm; this rank if not tied */
+  uint64_t offset;    /* of the value in the arena */
+  uint32_t trainable; /* 0 or 1 */
+  uint32_t order;     /* position among all trainable parameters of the model:
+                         the global norm adds its parts in this order */
+  uint64_t gradient;  /* arena offset of the sum of all contributions: that of
+                         the first contribution whose offset is used here */
+  uint64_t state[2];  /* arena offsets of optimizer state; SGD uses the first */
+  uint32_t decayed;   /* 0 for rank-1 parameters: --no-decay-1d spares them */
+  uint32_t owner;     /* pipeline rank that sums tied contributions and counts
+                         the parameter in the norm; this rank if not tied */
   uint32_t contributionCount;
   const struct PprtContribution *contributions; /* in layer order */
 } PprtParameter;
@@ -74,8 +74,8 @@ typedef struct PprtParameter {
 typedef struct PprtContribution {
   uint32_t rank;   /* pipeline rank whose layer contributes */
   uint32_t layer;  /* index of the layer in the model */
-  uint64_t offset; /* here: the accumulator if `rank` is this rank; on the owner:
-                      a buffer to receive into otherwise; else unused */
+  uint64_t offset; /* here: the accumulator if `rank` is this rank; on the
+                      owner: a buffer to receive into otherwise; else unused */
 } PprtContribution;
 
 enum PprtBufferKind {
@@ -84,8 +84,8 @@ enum PprtBufferKind {
   PPRT_BUFFER_LOSS_SUM = 2,    /* one f32 per micro-batch */
   PPRT_BUFFER_LOSS_WEIGHT = 3, /* one f32 per micro-batch */
   PPRT_BUFFER_OUTPUT = 4,
-  PPRT_BUFFER_INPUT = 5,       /* the runtime copies the micro-batch into it */
-  PPRT_BUFFER_RANDOM_KEY = 6   /* two int64, made by the runtime */
+  PPRT_BUFFER_INPUT = 5,     /* the runtime copies the micro-batch into it */
+  PPRT_BUFFER_RANDOM_KEY = 6 /* two int64, made by the runtime */
 };
 
 /* Memory with one instance per micro-batch: `slots` slots of `stride` bytes
@@ -96,10 +96,10 @@ typedef struct PprtBuffer {
   uint32_t slots;
   uint64_t offset;
   uint64_t stride;
-  uint64_t bytes;          /* used in a slot */
-  const uint16_t *slotOf;  /* one entry per micro-batch */
-  int64_t index;           /* INPUT: of `inputs`; OUTPUT: of `outputs`; RANDOM_KEY:
-                              the layer; CHANNEL: of `channels` */
+  uint64_t bytes;         /* used in a slot */
+  const uint16_t *slotOf; /* one entry per micro-batch */
+  int64_t index; /* INPUT: of `inputs`; OUTPUT: of `outputs`; RANDOM_KEY:
+                    the layer; CHANNEL: of `channels` */
 } PprtBuffer;
 
 enum PprtChannelKind { PPRT_ACTIVATION = 0, PPRT_GRADIENT = 1 };
@@ -107,7 +107,7 @@ enum PprtChannelKind { PPRT_ACTIVATION = 0, PPRT_GRADIENT = 1 };
 typedef struct PprtChannel {
   const char *name;
   uint32_t kind;
-  uint32_t id;     /* position in the plan: equal on both ends, the message tag */
+  uint32_t id; /* position in the plan: equal on both ends, the message tag */
   uint32_t source; /* pipeline ranks; equal where two stages share a rank */
   uint32_t target;
   uint32_t sourceStage;
@@ -117,10 +117,10 @@ typedef struct PprtChannel {
 } PprtChannel;
 
 enum PprtBindingKind {
-  PPRT_BIND_PARAMETER = 0,    /* index of `parameters` */
-  PPRT_BIND_GRADIENT = 1,     /* arena offset in `offset` */
-  PPRT_BIND_BUFFER = 2,       /* index of `buffers` */
-  PPRT_BIND_WORKSPACE = 3     /* arena offset in `offset` */
+  PPRT_BIND_PARAMETER = 0, /* index of `parameters` */
+  PPRT_BIND_GRADIENT = 1,  /* arena offset in `offset` */
+  PPRT_BIND_BUFFER = 2,    /* index of `buffers` */
+  PPRT_BIND_WORKSPACE = 3  /* arena offset in `offset` */
 };
 
 typedef struct PprtBinding {
@@ -149,8 +149,8 @@ typedef struct PprtTask {
 } PprtTask;
 
 typedef struct PprtInput {
-  PprtTensor tensor;  /* of one micro-batch */
-  int64_t axis;       /* axis along which micro-batches are cut; -1: replicated */
+  PprtTensor tensor; /* of one micro-batch */
+  int64_t axis; /* axis along which micro-batches are cut; -1: replicated */
   int64_t labelClasses; /* not 0: class labels, each in [0, n) or ignoreIndex */
   int64_t ignoreIndex;
   int64_t indexLimit; /* not 0: indices, each in [-n, n) */
@@ -172,7 +172,7 @@ typedef struct PprtDescriptor {
   const char *modelName;
   uint8_t planHash[32]; /* SHA-256 of the plan: equal on all ranks */
 
-  uint32_t rank;  /* of the pipeline */
+  uint32_t rank; /* of the pipeline */
   uint32_t ranks;
   uint32_t dataParallel; /* size of the data-parallel dimension; 1 for now */
   uint32_t stages;
@@ -192,8 +192,8 @@ typedef struct PprtDescriptor {
   uint32_t bufferCount;
   uint32_t channelCount;
   uint32_t taskCount;
-  uint32_t inputCount;  /* all inputs of the model, on each rank */
-  uint32_t outputCount; /* all outputs of the model, on each rank */
+  uint32_t inputCount;             /* all inputs of the model, on each rank */
+  uint32_t outputCount;            /* all outputs of the model, on each rank */
   const PprtParameter *parameters; /* in the order of the model */
   const PprtBuffer *buffers;
   const PprtChannel *channels;
@@ -201,7 +201,8 @@ typedef struct PprtDescriptor {
   const PprtInput *inputs;
   const PprtOutput *outputs;
 
-  void (*step)(PprtContext *context); /* one training step; null if forwardOnly */
+  void (*step)(
+      PprtContext *context); /* one training step; null if forwardOnly */
   void (*eval)(PprtContext *context); /* all micro-batches forward */
 } PprtDescriptor;
 
@@ -221,9 +222,9 @@ int pprtMain(int argc, char **argv, const PprtDescriptor *descriptor);
 |* Kernels of the CPU backend that tasks call
 \*===----------------------------------------------------------------------===*/
 
-/* c[i] = op(a[i]) op(b[i]) (+ c[i] if accumulate) for i in [0, batch), row-major
- * f32; op transposes where its flag is 1. Strides between batches in elements.
- * op(a) is m x k, op(b) is k x n, c is m x n. One thread. */
+/* c[i] = op(a[i]) op(b[i]) (+ c[i] if accumulate) for i in [0, batch),
+ * row-major f32; op transposes where its flag is 1. Strides between batches in
+ * elements. op(a) is m x k, op(b) is k x n, c is m x n. One thread. */
 void pprtCpuMatmulF32(const float *a, const float *b, float *c, int64_t batch,
                       int64_t m, int64_t n, int64_t k, int64_t strideA,
                       int64_t strideB, int64_t strideC, int32_t transposeA,

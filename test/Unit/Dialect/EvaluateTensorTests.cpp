@@ -1,5 +1,5 @@
 //===- EvaluateTensorTests.cpp - What contractions, reductions and shape ops
-//compute
+// compute
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

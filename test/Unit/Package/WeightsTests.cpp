@@ -76,10 +76,10 @@ TEST_F(WeightsTest, WritesInlineValuesSplatsAndBools) {
 TEST_F(WeightsTest, CopiesARangeOfAnotherFile) {
   std::error_code error;
   llvm::raw_fd_ostream(data, error) << "..12345678..";
-  ASSERT_TRUE(succeeded(
-      write(("pp.parameter @w : tensor<2xf32> = #pp.external<\"" + data +
-             "\", offset = 2, length = 8>")
-                .str())));
+  ASSERT_TRUE(
+      succeeded(write(("pp.parameter @w : tensor<2xf32> = #pp.external<\"" +
+                       data + "\", offset = 2, length = 8>")
+                          .str())));
   EXPECT_EQ(read("w"), "12345678");
 }
 
@@ -87,13 +87,12 @@ TEST_F(WeightsTest, SaysWhereAFileEndsTooEarly) {
   std::error_code error;
   llvm::raw_fd_ostream(data, error) << "..1234";
   std::string message;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    message = diagnostic.str();
-  });
-  EXPECT_TRUE(failed(
-      write(("pp.parameter @w : tensor<2xf32> = #pp.external<\"" + data +
-             "\", offset = 2, length = 8>")
-                .str())));
+  ScopedDiagnosticHandler handler(
+      &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
+  EXPECT_TRUE(
+      failed(write(("pp.parameter @w : tensor<2xf32> = #pp.external<\"" + data +
+                    "\", offset = 2, length = 8>")
+                       .str())));
   EXPECT_EQ(message, ("cannot read the values of 'w' from '" + data +
                       "': it ends after 4 of 8 bytes")
                          .str());
