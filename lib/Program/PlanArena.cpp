@@ -202,7 +202,7 @@ LogicalResult RankPlanner::collect(pp::ProgramKind kind) {
   if (isEval)
     std::swap(ofStep, buffers);
   for (auto program : module.getOps<pp::ProgramOp>()) {
-    if (program.getRank() != rank || program.getKind() != kind)
+    if (int64_t(program.getRank()) != rank || program.getKind() != kind)
       continue;
     LogicalResult result = success();
     int64_t position = 0;

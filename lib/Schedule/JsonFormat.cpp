@@ -160,9 +160,9 @@ static bool parsePair(const json::Object &object, Action &action,
                       json::Path path) {
   if (!hasOnly(object, {"op", "f", "b"}, path))
     return false;
-  action.parts.resize(2);
-  for (auto [key, part] :
-       zip_equal(ArrayRef<StringRef>{"f", "b"}, action.parts)) {
+  static constexpr StringLiteral sides[] = {"f", "b"};
+  action.parts.resize(std::size(sides));
+  for (auto [key, part] : zip_equal(sides, action.parts)) {
     const json::Object *side = object.getObject(key);
     if (!side) {
       path.field(key).report("expected object");
