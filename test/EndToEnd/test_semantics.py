@@ -74,7 +74,7 @@ class Overflow(EndToEndTest):
     )
 
     def train(self, ranks: int, **options) -> list[dict]:
-        build = self.folder / f"{ranks}-1f1b-none"
+        build = self.folder / Layout(ranks).folder_name()
         if not build.exists():
             build_case(self.CASE, Layout(ranks), self.folder)
         data = self.CASE.write_data(self.folder)
