@@ -19,11 +19,10 @@ import pathlib
 
 import onnx
 import torch
-import torch.nn.functional as F
 import transformers
 
-from cases import EXPORTS, IGNORED, Case
-from pipewright.onnxfile import Tensor
+from cases import EXPORTS, Case
+from make_training import fit, samples
 
 COMMON = {"vocab_size": 64, "attn_implementation": "sdpa"}
 GPT2 = COMMON | {
@@ -102,31 +101,11 @@ def forget_sources(path: pathlib.Path) -> None:
     onnx.save(model, path)
 
 
-def to_torch(tensor: Tensor) -> torch.Tensor:
-    return torch.tensor(tensor.values().tolist()).reshape(tensor.shape)
-
-
 def train(case: Case, model: torch.nn.Module) -> dict[str, list[float]]:
-    data = {key: to_torch(value) for key, value in case.data().items()}
-    count = len(data["labels"])
-    optimizer = torch.optim.AdamW(
-        model.parameters(), case.learning_rate, weight_decay=0.01
-    )
-    losses, norms = [], []
-    for step in range(case.steps):
-        first = step * case.global_batch
-        chosen = [i % count for i in range(first, first + case.global_batch)]
-        batch = {key: value[chosen] for key, value in data.items()}
-        labels = batch.pop("labels")
-        loss = F.cross_entropy(
-            model(**batch).flatten(0, 1), labels.flatten(), ignore_index=IGNORED
-        )
-        optimizer.zero_grad()
-        loss.backward()
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), float("inf"))
-        optimizer.step()
-        losses.append(loss.item())
-        norms.append(norm.item())
+    def forward(batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        return model(**{key: batch[key] for key in batch if key != "labels"})
+
+    losses, norms = fit(case, forward, list(model.parameters()), samples(case))
     return {"losses": losses, "grad_norms": norms}
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import pathlib
 import tempfile
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -148,23 +149,36 @@ def train(name: str, dtype: torch.dtype) -> tuple[list[float], list[float]]:
         for key, tensor in initial.items()
         if tensor.dtype == DataType.FLOAT
     }
-    optimizer = make_optimizer(case, list(parameters.values()))
     data = {
         key: value.to(dtype) if value.is_floating_point() else value
         for key, value in samples(case).items()
     }
+
+    def forward(batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        return MODELS[name](parameters, batch.get("input_ids", batch.get("x")))
+
+    return fit(case, forward, list(parameters.values()), data)
+
+
+def fit(
+    case: Case,
+    forward: Callable[[dict[str, torch.Tensor]], torch.Tensor],
+    parameters: list[torch.Tensor],
+    data: dict[str, torch.Tensor],
+) -> tuple[list[float], list[float]]:
+    """The losses and gradient norms of the steps that train `parameters`."""
+    optimizer = make_optimizer(case, parameters)
     count = len(next(iter(data.values())))
     losses, norms = [], []
     for step in range(case.steps):
         first = step * case.global_batch
         chosen = [i % count for i in range(first, first + case.global_batch)]
         batch = {key: value[chosen] for key, value in data.items()}
-        features = batch.get("input_ids", batch.get("x"))
-        loss = batch_loss(case, MODELS[name](parameters, features), batch)
+        loss = batch_loss(case, forward(batch), batch)
         optimizer.zero_grad()
         loss.backward()
         limit = case.clip or float("inf")
-        norm = torch.nn.utils.clip_grad_norm_(list(parameters.values()), limit)
+        norm = torch.nn.utils.clip_grad_norm_(parameters, limit)
         optimizer.step()
         losses.append(loss.item())
         norms.append(norm.item())
