@@ -12,6 +12,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <unordered_map>
+
 using namespace llvm;
 using namespace pipewright;
 using namespace pipewright::onnx;
@@ -57,6 +59,34 @@ static StringSet<> getUsedNames(const GraphProto &graph) {
   return names;
 }
 
+namespace {
+/// Reads each tensor once, however many it is compared with.
+class Reader {
+public:
+  explicit Reader(OnnxFile &file) : file(file) {}
+
+  /// The contents of \p tensor; null if they cannot be read, which is reported
+  /// where the tensor is imported.
+  const TensorContents *read(const TensorProto &tensor) {
+    auto [known, isNew] = contents.try_emplace(&tensor);
+    if (isNew)
+      known->second = expectedToOptional(file.read(tensor));
+    return known->second ? &*known->second : nullptr;
+  }
+
+private:
+  OnnxFile &file;
+  /// References stay valid: a node per tensor.
+  std::unordered_map<const TensorProto *, std::optional<TensorContents>>
+      contents;
+};
+} // namespace
+
+static bool mayBeTranspose(const TensorProto &copy, const TensorProto &weight) {
+  return copy.data_type() == weight.data_type() &&
+         copy.dims(0) == weight.dims(1) && copy.dims(1) == weight.dims(0);
+}
+
 StringMap<std::string>
 pipewright::onnx::findTransposedCopies(OnnxFile &file,
                                        const GraphProto &graph) {
@@ -67,21 +97,15 @@ pipewright::onnx::findTransposedCopies(OnnxFile &file,
     if (isMatrix(tensor) && used.contains(tensor.name()))
       (isExportersOwn(tensor) ? candidates : weights).push_back(&tensor);
 
+  Reader reader(file);
   for (const TensorProto *candidate : candidates)
     for (const TensorProto *weight : weights) {
-      if (candidate->data_type() != weight->data_type() ||
-          candidate->dims(0) != weight->dims(1) ||
-          candidate->dims(1) != weight->dims(0))
+      if (!mayBeTranspose(*candidate, *weight))
         continue;
-      Expected<TensorContents> copy = file.read(*candidate);
-      Expected<TensorContents> original = file.read(*weight);
-      if (!copy || !original) {
-        // Reported where the tensor is imported.
-        consumeError(copy.takeError());
-        consumeError(original.takeError());
-        continue;
-      }
-      if (!isUniform(*original) && isTranspose(*copy, *original)) {
+      const TensorContents *copy = reader.read(*candidate);
+      const TensorContents *original = reader.read(*weight);
+      if (copy && original && !isUniform(*original) &&
+          isTranspose(*copy, *original)) {
         copies[candidate->name()] = weight->name();
         break;
       }
