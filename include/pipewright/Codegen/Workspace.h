@@ -13,6 +13,8 @@
 #ifndef PIPEWRIGHT_CODEGEN_WORKSPACE_H
 #define PIPEWRIGHT_CODEGEN_WORKSPACE_H
 
+#include "pipewright/Program/Arena.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -20,8 +22,9 @@
 
 namespace pipewright {
 
-/// Offsets of buffers are multiples of this many bytes.
-constexpr int64_t workspaceAlignment = 64;
+/// Offsets of buffers are multiples of this many bytes: the workspace is a part
+/// of the arena.
+inline constexpr int64_t workspaceAlignment = arenaAlignment;
 
 /// A buffer of `bytes` bytes that is needed from step `first` to step `last`,
 /// both included, of whatever sequence its owner counts.
