@@ -8,6 +8,7 @@
 
 #include "pipewright/Codegen/TaskSignature.h"
 #include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Package/Dtypes.h"
 #include "pipewright/Package/PlanSummary.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -15,29 +16,6 @@
 
 using namespace mlir;
 using namespace pipewright;
-
-static PprtDtype getDtype(Type type) {
-  if (type.isF64())
-    return PPRT_F64;
-  if (type.isF16())
-    return PPRT_F16;
-  if (type.isBF16())
-    return PPRT_BF16;
-  if (type.isF32())
-    return PPRT_F32;
-  switch (type.getIntOrFloatBitWidth()) {
-  case 1:
-    return PPRT_BOOL;
-  case 8:
-    return PPRT_I8;
-  case 16:
-    return PPRT_I16;
-  case 32:
-    return PPRT_I32;
-  default:
-    return PPRT_I64;
-  }
-}
 
 static TensorDescription describeTensor(StringRef name, Type type) {
   auto tensor = cast<RankedTensorType>(type);

@@ -7,7 +7,7 @@
 #include "pipewright/Package/PlanSummary.h"
 
 #include "pipewright/Dialect/PP/PP.h"
-#include "pipewright/Package/Weights.h"
+#include "pipewright/Package/Dtypes.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"

@@ -7,6 +7,7 @@
 #include "pipewright/Package/Weights.h"
 
 #include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Package/Dtypes.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/Support/FileSystem.h"
@@ -15,29 +16,6 @@
 
 using namespace mlir;
 using namespace pipewright;
-
-StringRef pipewright::getDtypeName(Type type) {
-  if (type.isF16())
-    return "F16";
-  if (type.isBF16())
-    return "BF16";
-  if (type.isF32())
-    return "F32";
-  if (type.isF64())
-    return "F64";
-  switch (type.getIntOrFloatBitWidth()) {
-  case 1:
-    return "BOOL";
-  case 8:
-    return "I8";
-  case 16:
-    return "I16";
-  case 32:
-    return "I32";
-  default:
-    return "I64";
-  }
-}
 
 /// The JSON header, padded so that the bytes after it are aligned.
 static std::string makeHeader(ModuleOp module) {

@@ -14,16 +14,6 @@
 using namespace pprt;
 using nlohmann::json;
 
-static const char *const dtypeNames[] = {"F32", "F64", "F16", "BF16", "I8",
-                                         "I16", "I32", "I64", "BOOL"};
-
-static std::optional<PprtDtype> parseDtype(const std::string &name) {
-  for (int dtype = PPRT_F32; dtype <= PPRT_BOOL; ++dtype)
-    if (name == dtypeNames[dtype])
-      return static_cast<PprtDtype>(dtype);
-  return std::nullopt;
-}
-
 /// True if \p value is an array of non-negative integers; fills \p result.
 static bool parseIntegers(const json &value, std::vector<int64_t> &result) {
   if (!value.is_array())
@@ -53,7 +43,7 @@ static std::string parseEntry(const json &value, uint64_t dataStart,
       !value["dtype"].is_string())
     return "needs 'dtype', 'shape' and 'data_offsets'";
   std::string dtypeName = value["dtype"].get<std::string>();
-  std::optional<PprtDtype> dtype = parseDtype(dtypeName);
+  std::optional<PprtDtype> dtype = parseFormatName(dtypeName);
   if (!dtype)
     return "has element type '" + dtypeName + "', which is not supported";
   entry.dtype = *dtype;
@@ -112,7 +102,7 @@ std::string pprt::layOutSafetensors(SafetensorsIndex &index) {
   for (auto &[name, entry] : index) {
     entry.offset = end;
     end += entry.bytes;
-    header[name] = {{"dtype", dtypeNames[entry.dtype]},
+    header[name] = {{"dtype", getFormatName(entry.dtype)},
                     {"shape", entry.shape},
                     {"data_offsets", {entry.offset, end}}};
   }

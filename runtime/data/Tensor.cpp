@@ -33,6 +33,20 @@ const char *pprt::getDtypeName(PprtDtype dtype) {
   return dtype <= PPRT_BOOL ? names[dtype] : "unknown";
 }
 
+static const char *const formatNames[] = {"F32", "F64", "F16", "BF16", "I8",
+                                          "I16", "I32", "I64", "BOOL"};
+
+const char *pprt::getFormatName(PprtDtype dtype) {
+  return dtype <= PPRT_BOOL ? formatNames[dtype] : "unknown";
+}
+
+std::optional<PprtDtype> pprt::parseFormatName(std::string_view name) {
+  for (int dtype = PPRT_F32; dtype <= PPRT_BOOL; ++dtype)
+    if (name == formatNames[dtype])
+      return static_cast<PprtDtype>(dtype);
+  return std::nullopt;
+}
+
 std::string pprt::formatShape(const std::vector<int64_t> &shape) {
   if (shape.empty())
     return "scalar";

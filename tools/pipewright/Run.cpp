@@ -19,7 +19,6 @@
 #include "pprt/Data.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -50,20 +49,6 @@ struct Build {
 // The manifest
 //===----------------------------------------------------------------------===//
 
-static std::optional<PprtDtype> parseDtype(StringRef name) {
-  return StringSwitch<std::optional<PprtDtype>>(name)
-      .Case("F32", PPRT_F32)
-      .Case("F64", PPRT_F64)
-      .Case("F16", PPRT_F16)
-      .Case("BF16", PPRT_BF16)
-      .Case("I8", PPRT_I8)
-      .Case("I16", PPRT_I16)
-      .Case("I32", PPRT_I32)
-      .Case("I64", PPRT_I64)
-      .Case("BOOL", PPRT_BOOL)
-      .Default(std::nullopt);
-}
-
 // Found by argument: where the types are.
 namespace pprt {
 static bool fromJSON(const json::Value &value, InputSpec &input,
@@ -77,7 +62,7 @@ static bool fromJSON(const json::Value &value, InputSpec &input,
       !mapper.mapOptional("ignore_index", input.ignoreIndex) ||
       !mapper.mapOptional("index_limit", input.indexLimit))
     return false;
-  std::optional<PprtDtype> parsed = parseDtype(dtype);
+  std::optional<PprtDtype> parsed = pprt::parseFormatName(dtype);
   if (!parsed) {
     path.field("dtype").report("unknown element type");
     return false;

@@ -20,9 +20,6 @@ namespace pipewright {
 /// Emits a diagnostic on the parameter whose bytes cannot be read.
 mlir::LogicalResult writeWeights(mlir::ModuleOp module, llvm::StringRef path);
 
-/// The name of \p type in safetensors and in the manifest: "F32", "I64", ….
-llvm::StringRef getDtypeName(mlir::Type elementType);
-
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_PACKAGE_WEIGHTS_H
