@@ -69,10 +69,20 @@ private:
           call(step, "pprtUpdate", context);
           return success();
         })
+        .Case([&](pp::OverlapOp overlap) { return buildOverlap(overlap); })
         .Case([&](pp::RepeatOp repeat) { return buildRepeat(repeat); })
         .Default([](Operation *op) {
           return op->emitOpError("is not an action that the runtime knows");
         });
+  }
+
+  /// On a CPU the runtime's call comes back when the task is done, so the
+  /// branches run one after the other.
+  LogicalResult buildOverlap(pp::OverlapOp overlap) {
+    for (Region &branch : overlap.getBranches())
+      if (failed(buildActions(branch)))
+        return failure();
+    return success();
   }
 
   template <typename ActionOpTy>

@@ -51,11 +51,19 @@ private:
 
   void writeTask() {
     writeUpdates();
-    auto run = cast<pp::RunOp>(ops[next]);
-    const Action &action = actions[next];
-    pp::RunOp::create(
-        builder, run.getLoc(), run.getSymbol(),
-        schedule.getNumberInStep(action.microbatch, action.direction));
+    Operation *op = ops[next];
+    OpBuilder inside = builder;
+    pp::OverlapOp copy;
+    if (isa<pp::OverlapOp>(op))
+      copy = pp::OverlapOp::create(builder, op->getLoc(), op->getNumRegions());
+    forEachRun(op, actions[next], [&](pp::RunOp run, const Action &part) {
+      unsigned branch = run->getParentRegion()->getRegionNumber();
+      if (copy)
+        inside.setInsertionPointToEnd(&copy->getRegion(branch).front());
+      pp::RunOp::create(
+          inside, run.getLoc(), run.getSymbol(),
+          schedule.getNumberInStep(part.microbatch, part.direction));
+    });
     ++next;
   }
 

@@ -207,8 +207,11 @@ LogicalResult RankPlanner::collect(pp::ProgramKind kind) {
     LogicalResult result = success();
     int64_t position = 0;
     pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
+      // All that overlaps is in use at the same time.
+      if (!isa<pp::OverlapOp>(op->getParentOp()))
+        ++position;
       if (succeeded(result))
-        result = visitAction(op, isEval ? 0 : microbatch, position++);
+        result = visitAction(op, isEval ? 0 : microbatch, position);
     });
     if (failed(result))
       return failure();

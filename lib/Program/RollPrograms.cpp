@@ -29,9 +29,16 @@ namespace {
 /// One action of the flat list.
 struct Action {
   Operation *op;
+  /// Of an overlap, what its first run has.
   int64_t microbatch;
   /// The task or channel; null for what has no micro-batch.
   Attribute symbol;
+  /// Of an overlap: the runs of all branches.
+  std::vector<Action> runs = {};
+
+  unsigned getBranch() const {
+    return op->getParentRegion()->getRegionNumber();
+  }
 };
 
 /// Groups longer than this are not looked for: 64 ranks with 4 chunks each run
@@ -42,9 +49,14 @@ constexpr size_t maxGroup = 2048;
 
 /// Whether \p b is what \p a does, \p distance micro-batches later.
 static bool isShifted(const Action &a, const Action &b, int64_t distance) {
+  auto areShifted = [&](const Action &run, const Action &other) {
+    return run.getBranch() == other.getBranch() &&
+           isShifted(run, other, distance);
+  };
   return a.symbol && a.symbol == b.symbol &&
          b.microbatch == a.microbatch + distance &&
-         a.op->getName() == b.op->getName();
+         a.op->getName() == b.op->getName() &&
+         llvm::equal(a.runs, b.runs, areShifted);
 }
 
 /// By how many micro-batches the group of \p length actions after the one that
@@ -77,6 +89,16 @@ static size_t countRepetitions(ArrayRef<Action> actions, size_t start,
 static void createAction(OpBuilder &builder, const Action &action, Value index,
                          int64_t offset) {
   Location loc = action.op->getLoc();
+  if (auto overlap = dyn_cast<pp::OverlapOp>(action.op)) {
+    auto copy = pp::OverlapOp::create(builder, loc, overlap.getNumRegions());
+    for (const Action &run : action.runs) {
+      OpBuilder inside =
+          OpBuilder::atBlockEnd(&copy->getRegion(run.getBranch()).front());
+      createAction(inside, run, index,
+                   offset + run.microbatch - action.microbatch);
+    }
+    return;
+  }
   IntegerAttr offsetAttr = builder.getI64IntegerAttr(offset);
   if (auto run = dyn_cast<pp::RunOp>(action.op))
     pp::RunOp::create(builder, loc, run.getSymbolAttr(), index, offsetAttr);
@@ -102,14 +124,27 @@ static void createRepeat(OpBuilder &builder, ArrayRef<Action> group,
     createAction(inside, action, index, action.microbatch - lower);
 }
 
+static SmallVector<Action> listActions(pp::ProgramOp program) {
+  SmallVector<Action> actions;
+  pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
+    Action action = {op, microbatch, op->getAttr("symbol")};
+    if (!isa<pp::OverlapOp>(op->getParentOp()))
+      return actions.push_back(std::move(action));
+    Action &overlap = actions.back();
+    if (overlap.runs.empty()) {
+      overlap.microbatch = microbatch;
+      overlap.symbol = action.symbol;
+    }
+    overlap.runs.push_back(std::move(action));
+  });
+  return actions;
+}
+
 /// Replaces the body of \p program by \p write's actions.
 static void
 rewriteBody(pp::ProgramOp program,
             function_ref<void(OpBuilder &, ArrayRef<Action>)> write) {
-  SmallVector<Action> actions;
-  pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
-    actions.push_back({op, microbatch, op->getAttr("symbol")});
-  });
+  SmallVector<Action> actions = listActions(program);
   Block &body = program.getBody().front();
   Operation *oldEnd = body.empty() ? nullptr : &body.back();
   OpBuilder builder = OpBuilder::atBlockEnd(&body);

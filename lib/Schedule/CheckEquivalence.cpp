@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModelValues.h"
+#include "OverlapChecker.h"
 
 #include "pipewright/Schedule/Passes.h"
 #include "pipewright/Schedule/ProgramSchedule.h"
@@ -55,9 +56,12 @@ public:
 
 private:
   /// A buffer of a rank: a binding, and which of its slots.
-  using Place = std::pair<Attribute, int64_t>;
+  using Place = OverlapChecker::Place;
 
   struct Rank {
+    explicit Rank(const StageGraph &graph) : overlaps(graph, Rule::S8) {}
+
+    OverlapChecker overlaps;
     std::vector<ProgramAction> actions;
     size_t next = 0;
     llvm::DenseMap<Place, int64_t> memory;
@@ -106,7 +110,7 @@ ProgramMachine::ProgramMachine(const StageGraph &graph,
     : graph(graph), table(table), modelNumbers(table.size()),
       microbatches(programs.schedule.getShape().microbatches) {
   for (pp::ProgramOp program : programs.programs) {
-    Rank &rank = ranks.emplace_back();
+    Rank &rank = ranks.emplace_back(graph);
     pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
       rank.actions.push_back({op, microbatch});
     });
@@ -128,10 +132,8 @@ void ProgramMachine::readArenas(ModuleOp module, pp::ProgramKind kind) {
 ProgramMachine::Place ProgramMachine::getPlace(const Rank &rank,
                                                pp::BindingAttr binding,
                                                int64_t microbatch) const {
-  if (binding.getKind() == BindingKind::Gradient)
-    return {binding, 0};
-  if (!isPlanned)
-    return {binding, microbatch};
+  if (!isPlanned || binding.getKind() == BindingKind::Gradient)
+    return getUnplannedPlace(binding, microbatch);
   if (isEval)
     return {binding, 0};
   ArrayRef<int64_t> slots = rank.slots.lookup(binding);
@@ -215,6 +217,11 @@ LogicalResult ProgramMachine::advance(Rank &rank) {
       return action.op->emitError(getName(Rule::S8))
              << ": there is no micro-batch " << action.microbatch
              << "; there are " << microbatches;
+    auto findPlace = [&](pp::BindingAttr binding, int64_t microbatch) {
+      return getPlace(rank, binding, microbatch);
+    };
+    if (failed(rank.overlaps.visit(action.op, action.microbatch, findPlace)))
+      return failure();
     if (isa<pp::RunOp>(action.op)) {
       if (failed(runTask(rank, action)))
         return failure();

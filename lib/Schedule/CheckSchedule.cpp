@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OverlapChecker.h"
+
 #include "pipewright/Schedule/Passes.h"
 #include "pipewright/Schedule/ProgramSchedule.h"
 
@@ -36,6 +38,21 @@ static LogicalResult emit(const ProgramSchedule &programs,
   return success(violations.empty());
 }
 
+/// S3 and S7: what overlaps does not depend on each other.
+static LogicalResult checkOverlaps(ModuleOp module, const StageGraph &graph) {
+  bool hasFailed = false;
+  for (auto program : module.getOps<pp::ProgramOp>()) {
+    OverlapChecker checker(graph, Rule::S3);
+    LogicalResult result = success();
+    pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
+      if (succeeded(result))
+        result = checker.visit(op, microbatch, getUnplannedPlace);
+    });
+    hasFailed |= failed(result);
+  }
+  return failure(hasFailed);
+}
+
 /// Checks the programs of \p kind.
 static LogicalResult check(ModuleOp module, const StageGraph &graph,
                            pp::ProgramKind kind) {
@@ -54,7 +71,7 @@ struct CheckSchedule
     : public pipewright::impl::CheckScheduleBase<CheckSchedule> {
   void runOnOperation() override {
     FailureOr<StageGraph> graph = StageGraph::get(getOperation());
-    if (failed(graph))
+    if (failed(graph) || failed(checkOverlaps(getOperation(), *graph)))
       return signalPassFailure();
     bool hasFailed =
         graph->hasBackward() &&

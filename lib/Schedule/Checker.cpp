@@ -75,7 +75,7 @@ private:
   int64_t getPosition(const Action &action) const {
     return flow.getValues().activation(action.stage, action) / 2;
   }
-  static Work getBit(ActionKind kind) {
+  static constexpr Work getBit(ActionKind kind) {
     return 1 << static_cast<unsigned>(kind);
   }
   /// Calls \p function with each part of \p action.
@@ -215,12 +215,19 @@ void Checker::checkOnce() {
 /// Each of the stage's roles runs; no other one does.
 void Checker::checkRoles(const Action &where, Work work) {
   int64_t owner = schedule.getRank(where.stage, where.direction);
+  ArrayRef<ActionKind> roles = options.roles[where.stage];
+  constexpr unsigned apart = getBit(ActionKind::B) | getBit(ActionKind::W);
+  bool isSplit =
+      is_contained(roles, ActionKind::B) && is_contained(roles, ActionKind::W);
+  // A pair runs both as one full backward.
+  if (isSplit && (work & getBit(ActionKind::BW)) && !(work & apart))
+    work ^= getBit(ActionKind::BW) | apart;
   for (ActionKind kind : {ActionKind::F, ActionKind::B, ActionKind::W,
                           ActionKind::BW, ActionKind::R}) {
     Action action = where;
     action.kind = kind;
     bool exists = work & getBit(kind);
-    bool expected = is_contained(options.roles[where.stage], kind);
+    bool expected = is_contained(roles, kind);
     if (expected && !exists) {
       report(Rule::S1, owner, -1, describe(action) + " never runs; add it");
     } else if (!expected && exists) {

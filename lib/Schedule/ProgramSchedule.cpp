@@ -37,34 +37,99 @@ collectPrograms(ModuleOp module, int64_t ranks, pp::ProgramKind kind) {
   return programs;
 }
 
-/// Adds the tasks and the step of the rank's program.
-static LogicalResult readProgram(int64_t rank, const StageGraph &graph,
-                                 ProgramSchedule &result) {
-  std::vector<Operation *> &ops = result.ops.emplace_back();
-  LogicalResult fits = success();
-  pp::walkActions(
-      result.programs[rank], [&](Operation *op, int64_t microbatch) {
-        Action action;
-        if (auto run = dyn_cast<pp::RunOp>(op)) {
-          pp::TaskOp task = graph.getTask(run.getSymbol());
-          int64_t direction = graph.getDirection(task.getStage());
-          int64_t number =
-              microbatch - result.schedule.getNumberInStep(0, direction);
-          if (number < 0 || number >= maxWork)
-            fits = op->emitOpError("is for micro-batch ")
-                   << microbatch << ", which its direction never has";
-          else
-            action = {getActionKind(task.getRole()),
-                      graph.getStageNumber(task.getStage()), number, direction};
-        } else if (isa<pp::StepOp>(op)) {
-          action.kind = ActionKind::Step;
-        } else {
-          return;
-        }
-        result.schedule.add(rank, action);
-        ops.push_back(op);
-      });
-  return fits;
+namespace {
+/// Reads the tasks and the step of one rank's program.
+class ProgramReader {
+public:
+  ProgramReader(const StageGraph &graph, const Schedule &schedule)
+      : graph(graph), schedule(schedule) {}
+
+  LogicalResult read(pp::ProgramOp program);
+
+  std::vector<Action> actions;
+  /// The op of each action.
+  std::vector<Operation *> ops;
+
+private:
+  LogicalResult visit(Operation *op, int64_t microbatch);
+  FailureOr<Action> makeAction(pp::RunOp run, int64_t microbatch);
+  LogicalResult addToPair(pp::RunOp run, const Action &part);
+  LogicalResult checkPair(const Action &pair, Operation *op);
+  void add(Action action, Operation *op) {
+    actions.push_back(std::move(action));
+    ops.push_back(op);
+  }
+
+  const StageGraph &graph;
+  const Schedule &schedule;
+};
+} // namespace
+
+LogicalResult ProgramReader::read(pp::ProgramOp program) {
+  LogicalResult result = success();
+  pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
+    if (succeeded(result))
+      result = visit(op, microbatch);
+  });
+  for (auto [action, op] : llvm::zip_equal(actions, ops))
+    if (succeeded(result) && action.kind == ActionKind::FB)
+      result = checkPair(action, op);
+  return result;
+}
+
+LogicalResult ProgramReader::visit(Operation *op, int64_t microbatch) {
+  if (isa<pp::StepOp>(op))
+    add(ActionKind::Step, op);
+  if (isa<pp::OverlapOp>(op))
+    add(ActionKind::FB, op);
+  auto run = dyn_cast<pp::RunOp>(op);
+  if (!run)
+    return success();
+  FailureOr<Action> action = makeAction(run, microbatch);
+  if (failed(action))
+    return failure();
+  if (isa<pp::OverlapOp>(run->getParentOp()))
+    return addToPair(run, *action);
+  add(*action, run);
+  return success();
+}
+
+FailureOr<Action> ProgramReader::makeAction(pp::RunOp run, int64_t microbatch) {
+  pp::TaskOp task = graph.getTask(run.getSymbol());
+  int64_t direction = graph.getDirection(task.getStage());
+  int64_t number = microbatch - schedule.getNumberInStep(0, direction);
+  if (number < 0 || number >= maxWork)
+    return run.emitOpError("is for micro-batch ")
+           << microbatch << ", which its direction never has";
+  return Action(getActionKind(task.getRole()),
+                graph.getStageNumber(task.getStage()), number, direction);
+}
+
+/// A branch is one part of the pair: a full backward is one even in two tasks.
+LogicalResult ProgramReader::addToPair(pp::RunOp run, const Action &part) {
+  ActionParts &parts = actions.back().parts;
+  if (run->getParentRegion()->getRegionNumber() == parts.size()) {
+    parts.push_back(part);
+    return success();
+  }
+  Action inputGradient = part;
+  inputGradient.kind = ActionKind::B;
+  Action &last = parts.back();
+  if (part.kind != ActionKind::W || !(last == inputGradient))
+    return run.emitOpError("is ")
+           << describe(part) << " after " << describe(last)
+           << " in one branch; only B with its W is one backward";
+  last.kind = ActionKind::BW;
+  return success();
+}
+
+LogicalResult ProgramReader::checkPair(const Action &pair, Operation *op) {
+  const ActionParts &parts = pair.parts;
+  if (parts.size() == 2 && parts[0].kind == ActionKind::F &&
+      parts[1].isInputGradient())
+    return success();
+  return op->emitOpError("overlaps ")
+         << describe(pair) << "; a pair is one F and then one B or BW";
 }
 
 FailureOr<ProgramSchedule> pipewright::readPrograms(ModuleOp module,
@@ -91,10 +156,26 @@ FailureOr<ProgramSchedule> pipewright::readPrograms(ModuleOp module,
   result.schedule.setName(schedule.getPolicy());
   if (isEval)
     result.schedule.setForwardOnly();
-  for (int64_t rank = 0; rank < graph.getRanks(); ++rank)
-    if (failed(readProgram(rank, graph, result)))
+  for (auto [rank, program] : llvm::enumerate(result.programs)) {
+    ProgramReader reader(graph, result.schedule);
+    if (failed(reader.read(program)))
       return failure();
+    result.schedule.setActions(rank, std::move(reader.actions));
+    result.ops.push_back(std::move(reader.ops));
+  }
   return result;
+}
+
+void pipewright::forEachRun(
+    Operation *op, const Action &action,
+    llvm::function_ref<void(pp::RunOp, const Action &)> function) {
+  if (auto run = dyn_cast<pp::RunOp>(op))
+    return function(run, action);
+  if (auto overlap = dyn_cast<pp::OverlapOp>(op))
+    for (auto [branch, part] :
+         llvm::zip_equal(overlap.getBranches(), action.parts))
+      for (auto run : branch.getOps<pp::RunOp>())
+        function(run, part);
 }
 
 TaskGraph pipewright::buildTaskGraph(const ProgramSchedule &programs,
@@ -108,18 +189,19 @@ TaskGraph pipewright::buildTaskGraph(const ProgramSchedule &programs,
   for (auto [rank, ops] : llvm::enumerate(programs.ops)) {
     std::vector<TaskGraph::Task> &list = tasks.ranks.emplace_back();
     for (auto [op, action] : llvm::zip_equal(ops, schedule.getActions(rank))) {
-      auto run = dyn_cast<pp::RunOp>(op);
-      if (!run)
+      if (!action.isCompute())
         continue;
       TaskGraph::Task &task = list.emplace_back();
       task.duration = costs.getDuration(action);
-      pp::TaskOp declared = graph.getTask(run.getSymbol());
-      int64_t microbatch =
-          schedule.getNumberInStep(action.microbatch, action.direction);
-      for (int64_t channel : graph.getReads(declared))
-        task.uses.push_back(channel * microbatches + microbatch);
-      for (int64_t channel : graph.getWrites(declared))
-        task.makes.push_back(channel * microbatches + microbatch);
+      forEachRun(op, action, [&](pp::RunOp run, const Action &part) {
+        pp::TaskOp declared = graph.getTask(run.getSymbol());
+        int64_t microbatch =
+            schedule.getNumberInStep(part.microbatch, part.direction);
+        for (int64_t channel : graph.getReads(declared))
+          task.uses.push_back(channel * microbatches + microbatch);
+        for (int64_t channel : graph.getWrites(declared))
+          task.makes.push_back(channel * microbatches + microbatch);
+      });
     }
   }
   return tasks;

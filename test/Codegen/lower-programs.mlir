@@ -32,6 +32,19 @@ pp.program step rank 0 {
     // CHECK: llvm.cond_br %[[AGAIN]], ^[[BODY]](%[[NEXT]] : i32), ^[[AFTER:.*]]
   }
   // CHECK: ^[[AFTER]]:
+  // Branches run one after the other.
+  // CHECK: %[[FOUR:.*]] = llvm.mlir.constant(4 : i32)
+  // CHECK: llvm.call @pprtRun(%[[CONTEXT]], %{{.*}}, %[[FOUR]])
+  // CHECK: %[[SIX:.*]] = llvm.mlir.constant(6 : i32)
+  // CHECK: llvm.call @pprtRun(%[[CONTEXT]], %{{.*}}, %[[SIX]])
+  // CHECK: %[[SEVEN:.*]] = llvm.mlir.constant(7 : i32)
+  // CHECK: llvm.call @pprtRun(%[[CONTEXT]], %{{.*}}, %[[SEVEN]])
+  pp.overlap {
+    pp.run @s0.f [4]
+  }, {
+    pp.run @s0.f [6]
+    pp.run @s0.f [7]
+  }
   // CHECK: llvm.call @pprtUpdate(%[[CONTEXT]])
   // CHECK-NEXT: llvm.return
   pp.step

@@ -41,6 +41,14 @@
 // SLOT: error: S8: the gradient of 'w' from layer 2, last written here by task 's1.w' of micro-batch 1, is not what the model computes
 // SLOT: note: the first value that the model does not have is made here, by task 's1.w' of micro-batch 0
 
+// The second forward and the first backward overlap. Apart from memory that is
+// no mistake.
+
+// RUN: sed '/step rank 1/,/memory/{/@s1.[bw]\[0\]/d; /send @grad.1.0\[0\]/d; s/^ *pp.run @s1.f\[1\]/pp.overlap {pp.run @s1.f[1]}, {pp.run @s1.b[0] pp.run @s1.w[0]} pp.send @grad.1.0[0]/}' %s > %t.overlap
+// RUN: pp-opt %t.overlap --pp-check-schedule --pp-check-equivalence -o /dev/null
+// RUN: sed '/memory of rank 1/r %S/Inputs/shared-slot.mlir' %t.overlap | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=OVERLAP
+// OVERLAP: error: S8: task 's1.w' of micro-batch 0 reads #pp.binding<saved "s1"> at the same time as task 's1.f' of micro-batch 1 writes it; run one after the other
+
 // RUN: sed '/pp.recv @grad.1.0\[1\]/d' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=UNWRITTEN
 // UNWRITTEN: error: S8: reads #pp.binding<channel "grad.1.0"> of micro-batch 1, which nothing has written
 

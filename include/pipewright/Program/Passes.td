@@ -76,7 +76,8 @@ def PlanArena : Pass<"pp-plan-arena", "::mlir::ModuleOp"> {
     `pp.arena` per rank that places each parameter, gradient, optimizer state
     and buffer that the rank's tasks and transfers name, and a workspace as
     large as the greediest task needs. What is needed once per micro-batch gets
-    as many slots as are in use at the same time; so the total is the peak.
+    as many slots as are in use at the same time, by tasks that overlap too; so
+    the total is the peak.
 
     With `memory`, a rank that needs more is an error, which names what takes
     the most.

@@ -20,7 +20,8 @@ def AttachSchedule : Pass<"pp-attach-schedule", "::mlir::ModuleOp"> {
     right after the task that makes it, which blocking sends may deadlock:
     `--pp-order-messages` puts that right. If a stage recomputes, R runs right
     before its backward. A full backward of the schedule becomes B and W where a
-    stage has these instead of BW.
+    stage has these instead of BW. A pair becomes a `pp.overlap`, beside which
+    its messages and its recomputation are.
 
     ```mlir
     pp.schedule "1f1b" ranks 2 microbatches 2 chunks 1
@@ -54,7 +55,8 @@ def CheckSchedule : Pass<"pp-check-schedule", "::mlir::ModuleOp"> {
     Requires programs. Ensures that each task of each stage runs exactly once
     per micro-batch (S1), on the rank that holds the stage (S2), after what it
     needs (S3); that the ranks' orders, side by side, reach the end (S5); and
-    that weight gradients are added in the order of micro-batches (S7).
+    that weight gradients are added in the order of micro-batches (S7). Of tasks
+    that overlap, none may read or write what another one writes (S3, S7).
   }];
 }
 

@@ -16,13 +16,19 @@ namespace pipewright {
 
 /// What the ranks' programs run, without their transfers. Programs count the
 /// micro-batches of a step, a schedule those of a direction. Eval programs have
-/// direction 0 only.
+/// direction 0 only. A `pp.overlap` is a pair FB, in which a B with its W is
+/// the full backward BW.
 struct ProgramSchedule {
   Schedule schedule;
   /// Per rank, its program and the op of each action.
   std::vector<pp::ProgramOp> programs;
   std::vector<std::vector<mlir::Operation *>> ops;
 };
+
+/// Calls \p function with each `pp.run` of \p op, which stands for \p action in
+/// a ProgramSchedule, and the action, or the part of a pair, that it is for.
+void forEachRun(mlir::Operation *op, const Action &action,
+                llvm::function_ref<void(pp::RunOp, const Action &)> function);
 
 /// The schedule that the programs of \p kind follow; \p module must have a
 /// `pp.schedule` and one such program per rank, or an error is emitted.

@@ -37,6 +37,29 @@ LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 //===----------------------------------------------------------------------===//
+// OverlapOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult OverlapOp::verify() {
+  if (getBranches().size() < 2)
+    return emitOpError("needs at least 2 branches, not ")
+           << getBranches().size() << "; one alone overlaps with nothing";
+  for (auto [number, branch] : llvm::enumerate(getBranches())) {
+    if (branch.front().empty())
+      return emitOpError("has nothing to run in branch ") << number;
+    for (Operation &op : branch.front())
+      if (!isa<RunOp>(op)) {
+        InFlightDiagnostic diag = emitOpError("holds '")
+                                  << op.getName() << "'; only 'pp.run' may "
+                                  << "overlap";
+        diag.attachNote(op.getLoc()) << "which is here";
+        return diag;
+      }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // RepeatOp: `pp.repeat %i = 0 to 8 step 2 { ... }`
 //===----------------------------------------------------------------------===//
 
@@ -105,6 +128,12 @@ static void walkBlock(Block &block, RepeatIndices &indices,
         indices[repeat.getBody().getArgument(0)] = i;
         walkBlock(repeat.getBody().front(), indices, visit);
       }
+      continue;
+    }
+    if (auto overlap = dyn_cast<OverlapOp>(op)) {
+      visit(overlap, 0);
+      for (Region &branch : overlap.getBranches())
+        walkBlock(branch.front(), indices, visit);
       continue;
     }
     int64_t microbatch = llvm::TypeSwitch<Operation *, int64_t>(&op)

@@ -34,6 +34,12 @@ module attributes {pp.phase = #pp.phase<layers>} {
     }
     pp.repeat %i = 0 to 8 step 2 {
       pp.run @s0.f [%i + 1]
+      pp.overlap {
+        pp.run @s0.f [%i]
+      }, {
+        pp.run @s0.f [%i + 2]
+        pp.run @s0.f [3]
+      }
     }
     pp.step
   }

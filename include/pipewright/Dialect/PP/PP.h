@@ -26,7 +26,8 @@ void setPhase(mlir::ModuleOp module, Phase phase);
 ModelOp getModel(mlir::ModuleOp module);
 
 /// Calls \p visit with each action of \p program in the order in which the rank
-/// runs them, repeats unrolled, and its micro-batch (0 for pp.step).
+/// runs them, repeats unrolled, and its micro-batch (0 for pp.step). A
+/// pp.overlap comes, with micro-batch 0, before the runs of its branches.
 void walkActions(ProgramOp program,
                  llvm::function_ref<void(mlir::Operation *, int64_t)> visit);
 

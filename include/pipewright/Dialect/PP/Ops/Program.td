@@ -48,8 +48,9 @@ def PP_ProgramOp : PP_Op<"program", [SingleBlock, NoTerminator,
 }
 
 // An action on micro-batch `offset`, or `index + offset` inside a pp.repeat.
-class PP_ActionOp<string mnemonic>
-    : PP_Op<mnemonic, [ParentOneOf<["ProgramOp", "RepeatOp"]>,
+class PP_ActionOp<string mnemonic,
+                  list<string> parents = ["ProgramOp", "RepeatOp"]>
+    : PP_Op<mnemonic, [ParentOneOf<parents>,
                        DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let arguments = (ins FlatSymbolRefAttr:$symbol, Optional<Index>:$index,
                        I64Attr:$offset);
@@ -62,7 +63,7 @@ class PP_ActionOp<string mnemonic>
           ::mlir::Value(), $_builder.getI64IntegerAttr(microbatch));
   }]>];
 }
-def PP_RunOp : PP_ActionOp<"run"> {
+def PP_RunOp : PP_ActionOp<"run", ["ProgramOp", "RepeatOp", "OverlapOp"]> {
   let summary = "runs a task for one micro-batch";
 }
 def PP_SendOp : PP_ActionOp<"send"> {
@@ -73,6 +74,43 @@ def PP_SendOp : PP_ActionOp<"send"> {
 }
 def PP_RecvOp : PP_ActionOp<"recv"> {
   let summary = "receives into a channel's buffer of one micro-batch";
+}
+
+def PP_OverlapOp : PP_Op<"overlap", [SingleBlock, NoTerminator,
+    ParentOneOf<["ProgramOp", "RepeatOp"]>]> {
+  let summary = "tasks that may run at the same time";
+  let description = [{
+    Each branch runs its tasks in order; the branches run side by side or, where
+    a target has one queue only, one after the other. So no branch may use what
+    another one makes, or write where another one writes. What the tasks receive
+    is there before the first of them, and what they make is sent after the last
+    one.
+
+    A schedule's pair of a forward and a backward is written this way: the
+    forward is the first branch, and the backward, which may be in two tasks,
+    the second.
+
+    ```mlir
+    pp.overlap {
+      pp.run @s0.f [4]
+    }, {
+      pp.run @s3.b [1]
+      pp.run @s3.w [1]
+    }
+    ```
+
+    A branch has no memory of its own but what its tasks are bound to; a target
+    that runs branches side by side gives each a workspace.
+  }];
+  let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+  let assemblyFormat = "$branches attr-dict";
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  // With so many empty branches.
+  let builders = [OpBuilder<(ins "unsigned":$branches), [{
+    for (unsigned branch = 0; branch < branches; ++branch)
+      $_state.addRegion()->emplaceBlock();
+  }]>];
 }
 
 def PP_StepOp : PP_Op<"step", [HasParent<"ProgramOp">]> {

@@ -1,0 +1,58 @@
+//===- OverlapChecker.h - What may not run at the same time -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_LIB_SCHEDULE_OVERLAPCHECKER_H
+#define PIPEWRIGHT_LIB_SCHEDULE_OVERLAPCHECKER_H
+
+#include "pipewright/Schedule/StageGraph.h"
+
+namespace pipewright {
+
+/// Finds branches of a `pp.overlap` of which one writes what another reads or
+/// writes: their result would depend on which is faster.
+class OverlapChecker {
+public:
+  /// A piece of memory: two bindings that are equal here are the same one.
+  using Place = std::pair<mlir::Attribute, int64_t>;
+  /// Where a binding's value of a micro-batch lies.
+  using FindPlace = llvm::function_ref<Place(pp::BindingAttr, int64_t)>;
+
+  /// Violations are of \p rule, or of S7 if they are about gradients.
+  OverlapChecker(const StageGraph &graph, Rule rule)
+      : graph(graph), rule(rule) {}
+
+  /// To be called with each action of a program, in order. Emits an error and
+  /// fails where a run meets one of another branch.
+  mlir::LogicalResult visit(mlir::Operation *op, int64_t microbatch,
+                            FindPlace findPlace);
+
+private:
+  /// What a run does to a place.
+  struct Access {
+    pp::RunOp run;
+    int64_t microbatch;
+    bool isWrite;
+  };
+
+  mlir::LogicalResult add(const Access &access, pp::BindingAttr binding,
+                          const Place &place);
+  mlir::LogicalResult report(const Access &access, const Access &other,
+                             pp::BindingAttr binding) const;
+
+  const StageGraph &graph;
+  Rule rule;
+  /// Of the overlap that is being visited.
+  llvm::SmallVector<std::pair<Place, Access>, 16> accesses;
+};
+
+/// Where values lie before memory has been planned: each micro-batch has its
+/// own, but for gradients, to which all micro-batches add.
+OverlapChecker::Place getUnplannedPlace(pp::BindingAttr binding,
+                                        int64_t microbatch);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_LIB_SCHEDULE_OVERLAPCHECKER_H

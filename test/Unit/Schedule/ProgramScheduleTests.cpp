@@ -1,0 +1,111 @@
+//===- ProgramScheduleTests.cpp - Schedules as programs, and back
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Schedule/Checker.h"
+#include "pipewright/Schedule/ProgramSchedule.h"
+#include "pipewright/Schedule/Recomputation.h"
+#include "pipewright/Schedule/ScheduleRegistry.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace pipewright;
+
+namespace {
+/// What the programs of \p schedule run: a stage that ever has B and W apart
+/// has a task for each of them and none for both, and the update comes last. In
+/// a pair the two tasks are one backward.
+Schedule asPrograms(const Schedule &schedule, const StageGraph &graph) {
+  Schedule result = schedule;
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
+    std::vector<Action> actions;
+    for (const Action &action : schedule.getActions(rank)) {
+      actions.push_back(action);
+      if (action.kind != ActionKind::BW ||
+          !graph.getTask(action.stage, pp::Role::B, action.direction))
+        continue;
+      actions.back().kind = ActionKind::B;
+      actions.push_back(actions.back());
+      actions.back().kind = ActionKind::W;
+    }
+    actions.push_back(ActionKind::Step);
+    result.setActions(rank, std::move(actions));
+  }
+  return result;
+}
+
+std::string describeAll(llvm::ArrayRef<Action> actions) {
+  std::string text;
+  for (const Action &action : actions)
+    text += describe(action) + "\n";
+  return text;
+}
+
+/// A new schedule is tested here without a line of test code.
+class EveryProgram : public testing::TestWithParam<ScheduleInfo> {
+protected:
+  void writeAndRead(const Schedule &schedule);
+};
+
+void EveryProgram::writeAndRead(const Schedule &schedule) {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module = buildSkeletonModule(schedule, &context);
+  ASSERT_TRUE(module);
+  FailureOr<StageGraph> graph = StageGraph::get(*module);
+  ASSERT_TRUE(succeeded(graph));
+  FailureOr<ProgramSchedule> programs =
+      readPrograms(*module, *graph, pp::ProgramKind::Step);
+  ASSERT_TRUE(succeeded(programs));
+
+  EXPECT_EQ(programs->schedule.getName(), schedule.getName());
+  EXPECT_EQ(programs->schedule.getPlacement(), schedule.getPlacement());
+  Schedule expected = asPrograms(schedule, *graph);
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    EXPECT_EQ(describeAll(programs->schedule.getActions(rank)),
+              describeAll(expected.getActions(rank)))
+        << "rank " << rank;
+  CheckOptions options;
+  options.roles = graph->getRoles();
+  EXPECT_EQ(toString(checkSchedule(programs->schedule, options)), "");
+}
+
+TEST_P(EveryProgram, GivesTheScheduleBack) {
+  llvm::Expected<Schedule> schedule = buildSchedule(
+      GetParam().name, {/*ranks=*/4, /*microbatches=*/8, GetParam().chunks});
+  ASSERT_TRUE(bool(schedule)) << toString(schedule.takeError());
+  writeAndRead(*schedule);
+  // R stands before the backward, or the pair, that needs it.
+  writeAndRead(addRecomputation(*schedule));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Registry, EveryProgram,
+    testing::ValuesIn(ScheduleRegistry::get().getEntries()),
+    [](const testing::TestParamInfo<ScheduleInfo> &info) {
+      std::string name = info.param.name.str();
+      llvm::erase(name, '-');
+      return name;
+    });
+
+/// Only two schedules have pairs, so the others do not show that they are kept.
+TEST(Programs, KeepPairs) {
+  MLIRContext context;
+  llvm::Expected<Schedule> schedule = buildSchedule("dualpipe", {2, 4, 1});
+  ASSERT_TRUE(bool(schedule)) << toString(schedule.takeError());
+  int64_t pairs = 0, overlaps = 0;
+  for (int64_t rank = 0; rank < 2; ++rank)
+    pairs +=
+        llvm::count_if(schedule->getActions(rank), [](const Action &action) {
+          return action.kind == ActionKind::FB;
+        });
+  OwningOpRef<ModuleOp> module = buildSkeletonModule(*schedule, &context);
+  module->walk([&](pp::OverlapOp) { ++overlaps; });
+  EXPECT_GT(pairs, 0);
+  EXPECT_EQ(overlaps, pairs);
+}
+} // namespace
