@@ -7,6 +7,7 @@
 #include "pipewright/Schedule/Checker.h"
 
 #include "MessageRules.h"
+#include "ParallelRanks.h"
 #include "ScheduleTasks.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -15,6 +16,8 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <array>
+#include <atomic>
+#include <mutex>
 
 using namespace llvm;
 using namespace pipewright;
@@ -29,7 +32,8 @@ namespace {
 class Checker {
 public:
   Checker(const Schedule &schedule, const CheckOptions &options)
-      : schedule(schedule), options(options), flow(schedule) {}
+      : schedule(schedule), options(options), flow(schedule),
+        withTransfers(hasTransfers(schedule)), found(schedule.getRanks()) {}
 
   std::vector<Violation> run();
 
@@ -50,24 +54,30 @@ private:
     int64_t action = -1;
   };
 
-  /// What has become of a value: bits.
-  enum ValueState : uint8_t { Made = 1, Received = 2, Sent = 4 };
+  /// What its maker did with a value: bits.
+  enum ValueState : uint8_t { Made = 1, Sent = 2 };
 
-  void checkExistence();
+  /// Calls \p check with each rank; ranks must not touch the same memory if it
+  /// is \p inParallel. Returns what was reported, by rule and then by rank.
+  template <typename CheckT>
+  std::vector<Violation> checkRanks(bool inParallel, CheckT check);
+  void prepare();
+
+  void checkExistence(int64_t rank);
   bool hasOtherEnd(const Action &action) const;
-  void collectWork();
-  void checkOnce();
+  void collectWork(int64_t rank);
+  void checkOnce(int64_t rank);
   void checkRoles(const Action &where, Work work);
   void checkBackward(const Action &where, Work work);
-  void checkPlacement();
-  void checkOrderOfRoles();
+  void checkPlacement(int64_t rank);
+  void checkOrderOfRoles(int64_t rank);
   void checkComesAfter(const Action &part, int64_t rank, int64_t index);
-  void checkAvailability();
+  void checkAvailability(int64_t rank);
   void reportUnavailable(int64_t rank, int64_t index, int64_t value);
   void checkTransferAvailability(int64_t rank, int64_t index,
                                  const Action &part);
   void checkMemory();
-  void checkUpdates();
+  void checkUpdates(int64_t rank);
   void checkAddition(const Action &part, int64_t rank, int64_t index,
                      Addition &last);
 
@@ -86,70 +96,128 @@ private:
     for (const Action &part : action.parts)
       function(part);
   }
-  /// Calls \p function with each part of each action, its rank and position.
+  /// Calls \p function with each part of each action of \p rank and its place.
   template <typename FunctionT>
-  void walk(FunctionT function) {
-    for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-      for (auto [index, action] : enumerate(schedule.getActions(rank)))
-        forEach(action, [&, index = index](const Action &part) {
-          function(part, rank, static_cast<int64_t>(index));
-        });
+  void walk(int64_t rank, FunctionT function) const {
+    for (auto [index, action] : enumerate(schedule.getActions(rank)))
+      forEach(action, [&, index = index](const Action &part) {
+        function(part, static_cast<int64_t>(index));
+      });
   }
-  const Place &getPlace(const Action &action);
+  Place getPlace(const Action &action);
+  void findPlaces();
   std::string describeAt(int64_t rank, int64_t action) const {
     return describe(schedule.getActions(rank)[action]);
   }
   void report(Rule rule, int64_t rank, int64_t action, const Twine &message,
               std::vector<Violation::Note> notes = {}) {
-    violations.push_back({rule, rank, action, message.str(), std::move(notes)});
+    found[rank].push_back(
+        {rule, rank, action, message.str(), std::move(notes)});
   }
 
   const Schedule &schedule;
   const CheckOptions &options;
   ValueFlow flow;
+  bool withTransfers;
+  /// Per rank, the stages that it holds, as their first forwards.
+  std::vector<SmallVector<Action, 2>> stages;
   /// What there is, and what has been done so far.
   std::vector<Work> works, done;
   /// Whether any action is on another rank than its stage.
-  bool isMisplaced = false;
-  std::vector<uint8_t> states;
+  std::atomic<bool> isMisplaced = false;
+  /// Per value, what its maker did with it, and whether it was received. Two
+  /// ranks may note that at once, so they do in different memory.
+  std::vector<uint8_t> states, received;
+  /// Per direction and stage.
+  std::vector<Addition> additions;
   std::vector<Places> places;
-  std::vector<Violation> violations;
+  std::once_flag placesFlag;
+  /// Per rank, what was reported since the last call of checkRanks.
+  std::vector<std::vector<Violation>> found;
 };
 } // namespace
 
+template <typename CheckT>
+std::vector<Violation> Checker::checkRanks(bool inParallel, CheckT check) {
+  forEachRange(schedule, inParallel, [&](int64_t first, int64_t last) {
+    for (int64_t rank = first; rank < last; ++rank)
+      check(rank);
+  });
+  std::array<std::vector<Violation>, 8> ofRule;
+  for (std::vector<Violation> &ofRank : found) {
+    for (Violation &violation : ofRank)
+      ofRule[static_cast<size_t>(violation.rule)].push_back(violation);
+    ofRank.clear();
+  }
+  std::vector<Violation> violations;
+  for (const std::vector<Violation> &list : ofRule)
+    append_range(violations, list);
+  return violations;
+}
+
 std::vector<Violation> Checker::run() {
-  checkExistence();
+  std::vector<Violation> violations = checkRanks(
+      /*inParallel=*/true, [&](int64_t rank) { checkExistence(rank); });
   if (!violations.empty())
-    return std::move(violations);
-  collectWork();
-  checkOnce();
-  checkPlacement();
+    return violations;
+  prepare();
+  // A misplaced action is noted where another rank may note things, too.
+  violations = checkRanks(/*inParallel=*/!isMisplaced, [&](int64_t rank) {
+    collectWork(rank);
+    if (isMisplaced)
+      checkPlacement(rank);
+  });
+  append_range(violations, checkRanks(/*inParallel=*/!isMisplaced,
+                                      [&](int64_t rank) { checkOnce(rank); }));
   if (!violations.empty())
-    return std::move(violations);
-  checkOrderOfRoles();
-  if (hasTransfers(schedule))
-    checkAvailability();
+    return violations;
   checkMemory();
-  checkUpdates();
+  violations = checkRanks(/*inParallel=*/true, [&](int64_t rank) {
+    checkOrderOfRoles(rank);
+    if (withTransfers)
+      checkAvailability(rank);
+    checkUpdates(rank);
+  });
   if (!violations.empty())
-    return std::move(violations);
-  return hasTransfers(schedule) ? checkMessages(schedule, options)
-                                : checkOrdersAgree(schedule);
+    return violations;
+  return withTransfers ? checkMessages(schedule, options)
+                       : checkOrdersAgree(schedule);
+}
+
+/// Makes room for what the checks of the ranks note.
+void Checker::prepare() {
+  int64_t directions = schedule.getDirections();
+  stages.resize(schedule.getRanks());
+  for (int64_t direction = 0; direction < directions; ++direction)
+    for (int64_t stage = 0; stage < schedule.getStages(); ++stage)
+      stages[schedule.getRank(stage, direction)].push_back(
+          {ActionKind::F, stage, /*microbatch=*/0, direction});
+  additions.resize(schedule.getStages() * directions);
+  int64_t values = flow.getValues().size();
+  works.resize(values / 2);
+  done.resize(values / 2);
+  if (!withTransfers)
+    return;
+  states.resize(values);
+  received.resize(values);
 }
 
 /// Where the first action like \p action is.
-const Checker::Place &Checker::getPlace(const Action &action) {
-  if (places.empty()) {
-    places.resize(works.size());
-    walk([&](const Action &part, int64_t rank, int64_t index) {
+Checker::Place Checker::getPlace(const Action &action) {
+  std::call_once(placesFlag, [&] { findPlaces(); });
+  return places[getPosition(action)][static_cast<size_t>(action.kind)];
+}
+
+void Checker::findPlaces() {
+  places.resize(works.size());
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    walk(rank, [&](const Action &part, int64_t index) {
       if (!part.isCompute())
         return;
       Place &place = places[getPosition(part)][static_cast<size_t>(part.kind)];
       if (place.rank < 0)
         place = {rank, index};
     });
-  }
-  return places[getPosition(action)][static_cast<size_t>(action.kind)];
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,35 +230,35 @@ bool Checker::hasOtherEnd(const Action &action) const {
   return isNext ? action.stage + 1 < schedule.getStages() : action.stage > 0;
 }
 
-void Checker::checkExistence() {
-  walk([&](const Action &action, int64_t rank, int64_t index) {
+void Checker::checkExistence(int64_t rank) {
+  bool isHome = true;
+  walk(rank, [&](const Action &action, int64_t index) {
     if (action.kind == ActionKind::Step)
       return;
     if (!schedule.contains(action))
-      report(Rule::S1, rank, index,
-             describe(action) + " does not exist; there are " +
-                 Twine(schedule.getStages()) + " stages and " +
-                 Twine(schedule.getMicrobatches()) +
-                 " micro-batches in each of " +
-                 Twine(schedule.getDirections()) + " directions");
-    else if (action.isTransfer() && !hasOtherEnd(action))
+      return report(Rule::S1, rank, index,
+                    describe(action) + " does not exist; there are " +
+                        Twine(schedule.getStages()) + " stages and " +
+                        Twine(schedule.getMicrobatches()) +
+                        " micro-batches in each of " +
+                        Twine(schedule.getDirections()) + " directions");
+    isHome &= schedule.getRank(action.stage, action.direction) == rank;
+    if (action.isTransfer() && !hasOtherEnd(action))
       report(Rule::S4, rank, index,
              describe(action) + " has no other end; stages are 0 to " +
                  Twine(schedule.getStages() - 1));
   });
+  if (!isHome)
+    isMisplaced = true;
 }
 
-void Checker::collectWork() {
-  works.resize(flow.getValues().size() / 2);
-  walk([&](const Action &action, int64_t rank, int64_t index) {
-    if (action.kind == ActionKind::Step)
-      return;
-    isMisplaced |= schedule.getRank(action.stage, action.direction) != rank;
+void Checker::collectWork(int64_t rank) {
+  walk(rank, [&](const Action &action, int64_t index) {
     if (!action.isCompute())
       return;
     Work &work = works[getPosition(action)];
     if (work & getBit(action.kind)) {
-      const Place &place = getPlace(action);
+      Place place = getPlace(action);
       report(Rule::S1, rank, index,
              describe(action) + " runs twice; remove one",
              {{place.rank, place.action, "the first time is here"}});
@@ -199,17 +267,16 @@ void Checker::collectWork() {
   });
 }
 
-void Checker::checkOnce() {
-  for (int64_t direction = 0; direction < schedule.getDirections(); ++direction)
-    for (int64_t stage = 0; stage < schedule.getStages(); ++stage)
-      for (int64_t mb = 0; mb < schedule.getMicrobatches(); ++mb) {
-        Action where = {ActionKind::F, stage, mb, direction};
-        Work work = works[getPosition(where)];
-        if (!options.roles.empty())
-          checkRoles(where, work);
-        else
-          checkBackward(where, work);
-      }
+void Checker::checkOnce(int64_t rank) {
+  for (Action where : stages[rank])
+    for (int64_t mb = 0; mb < schedule.getMicrobatches(); ++mb) {
+      where.microbatch = mb;
+      Work work = works[getPosition(where)];
+      if (!options.roles.empty())
+        checkRoles(where, work);
+      else
+        checkBackward(where, work);
+    }
 }
 
 /// Each of the stage's roles runs; no other one does.
@@ -231,7 +298,7 @@ void Checker::checkRoles(const Action &where, Work work) {
     if (expected && !exists) {
       report(Rule::S1, owner, -1, describe(action) + " never runs; add it");
     } else if (!expected && exists) {
-      const Place &place = getPlace(action);
+      Place place = getPlace(action);
       report(Rule::S1, place.rank, place.action,
              describe(action) +
                  " runs, but the stage has no such task; remove it");
@@ -265,9 +332,8 @@ void Checker::checkBackward(const Action &where, Work work) {
   }
   if (!hasB && !hasW)
     return;
-  const Place &full = getPlace(withKind(ActionKind::BW));
-  const Place &second =
-      getPlace(withKind(hasB ? ActionKind::B : ActionKind::W));
+  Place full = getPlace(withKind(ActionKind::BW));
+  Place second = getPlace(withKind(hasB ? ActionKind::B : ActionKind::W));
   report(Rule::S1, second.rank, second.action,
          describeAt(second.rank, second.action) +
              " repeats a part of the full backward; remove one of them",
@@ -278,10 +344,8 @@ void Checker::checkBackward(const Action &where, Work work) {
 // S2: each action is on the rank that holds its stage
 //===----------------------------------------------------------------------===//
 
-void Checker::checkPlacement() {
-  if (!isMisplaced)
-    return;
-  walk([&](const Action &action, int64_t rank, int64_t index) {
+void Checker::checkPlacement(int64_t rank) {
+  walk(rank, [&](const Action &action, int64_t index) {
     if (action.kind == ActionKind::Step)
       return;
     int64_t owner = schedule.getRank(action.stage, action.direction);
@@ -296,20 +360,18 @@ void Checker::checkPlacement() {
 // S3: an action comes after what it needs
 //===----------------------------------------------------------------------===//
 
-void Checker::checkOrderOfRoles() {
-  done.assign(works.size(), 0);
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-    for (auto [index, action] : enumerate(schedule.getActions(rank))) {
-      if (!action.isCompute())
-        continue;
-      // The parts of a pair run together: neither comes after the other.
-      forEach(action, [&, index = index](const Action &part) {
-        checkComesAfter(part, rank, index);
-      });
-      forEach(action, [&](const Action &part) {
-        done[getPosition(part)] |= getBit(part.kind);
-      });
-    }
+void Checker::checkOrderOfRoles(int64_t rank) {
+  for (auto [index, action] : enumerate(schedule.getActions(rank))) {
+    if (!action.isCompute())
+      continue;
+    // The parts of a pair run together: neither comes after the other.
+    forEach(action, [&, index = index](const Action &part) {
+      checkComesAfter(part, rank, index);
+    });
+    forEach(action, [&](const Action &part) {
+      done[getPosition(part)] |= getBit(part.kind);
+    });
+  }
 }
 
 void Checker::checkComesAfter(const Action &part, int64_t rank, int64_t index) {
@@ -334,29 +396,27 @@ void Checker::checkComesAfter(const Action &part, int64_t rank, int64_t index) {
 
 /// With transfers in the schedule, every value must be in the rank's memory
 /// when it is used or sent.
-void Checker::checkAvailability() {
-  states.assign(flow.getValues().size(), 0);
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-    for (auto [index, action] : enumerate(schedule.getActions(rank))) {
-      if (action.kind == ActionKind::Step)
-        continue;
-      if (!action.isCompute()) {
-        forEach(action, [&, index = index](const Action &part) {
-          checkTransferAvailability(rank, index, part);
-        });
-        continue;
-      }
+void Checker::checkAvailability(int64_t rank) {
+  for (auto [index, action] : enumerate(schedule.getActions(rank))) {
+    if (action.kind == ActionKind::Step)
+      continue;
+    if (!action.isCompute()) {
       forEach(action, [&, index = index](const Action &part) {
-        flow.forEachUse(part, [&](int64_t value, bool isRemote) {
-          if (!(states[value] & (isRemote ? Received : Made)))
-            reportUnavailable(rank, index, value);
-        });
+        checkTransferAvailability(rank, index, part);
       });
-      forEach(action, [&](const Action &part) {
-        flow.forEachMake(part,
-                         [&](int64_t value, bool) { states[value] |= Made; });
-      });
+      continue;
     }
+    forEach(action, [&, index = index](const Action &part) {
+      flow.forEachUse(part, [&](int64_t value, bool isRemote) {
+        if (!(isRemote ? received[value] : states[value] & Made))
+          reportUnavailable(rank, index, value);
+      });
+    });
+    forEach(action, [&](const Action &part) {
+      flow.forEachMake(part,
+                       [&](int64_t value, bool) { states[value] |= Made; });
+    });
+  }
 }
 
 void Checker::reportUnavailable(int64_t rank, int64_t index, int64_t value) {
@@ -382,11 +442,11 @@ void Checker::checkTransferAvailability(int64_t rank, int64_t index,
   int64_t value = flow.getValues().message(part);
   if (!part.isSend()) {
     bool isHere = getPeer(schedule, part) == rank;
-    if (states[value] & (isHere ? Received | Made : Received))
+    if (received[value] || (isHere && states[value] & Made))
       report(Rule::S4, rank, index,
              describe(part) +
                  " receives what the rank holds already; remove it");
-    states[value] |= Received;
+    received[value] = true;
     return;
   }
   if (!(states[value] & Made))
@@ -419,26 +479,20 @@ void Checker::checkMemory() {
 // S7: gradients are complete, and added in order, before the update
 //===----------------------------------------------------------------------===//
 
-void Checker::checkUpdates() {
-  int64_t stages = schedule.getStages();
-  std::vector<Addition> last(stages * schedule.getDirections());
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
-    ArrayRef<Action> actions = schedule.getActions(rank);
-    for (auto [number, action] : enumerate(actions)) {
-      int64_t index = number;
-      forEach(action, [&](const Action &part) {
-        if (part.isWeightGradient())
-          checkAddition(part, rank, index,
-                        last[part.direction * stages + part.stage]);
-      });
-      if (action.kind != ActionKind::Step || number + 1 == actions.size())
-        continue;
+void Checker::checkUpdates(int64_t rank) {
+  ArrayRef<Action> actions = schedule.getActions(rank);
+  int64_t last = static_cast<int64_t>(actions.size()) - 1;
+  walk(rank, [&](const Action &part, int64_t index) {
+    if (part.isWeightGradient())
+      checkAddition(
+          part, rank, index,
+          additions[part.direction * schedule.getStages() + part.stage]);
+    if (part.kind == ActionKind::Step && index < last)
       report(Rule::S7, rank, index,
              "the update comes before " + describe(actions[index + 1]) +
                  "; it must be the last action",
              {{rank, index + 1, "which is here"}});
-    }
-  }
+  });
 }
 
 void Checker::checkAddition(const Action &part, int64_t rank, int64_t index,

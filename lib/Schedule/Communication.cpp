@@ -7,6 +7,7 @@
 #include "pipewright/Schedule/Communication.h"
 
 #include "DryRun.h"
+#include "ParallelRanks.h"
 #include "ScheduleTasks.h"
 
 using namespace llvm;
@@ -16,14 +17,16 @@ Action ValueNumbering::transfer(int64_t value, bool isSend) const {
   bool isGradient = value % 2 == 1;
   int64_t position = value / 2;
   int64_t row = position / microbatches;
-  int64_t stage = row % stages;
+  // Divisions are slow, and most schedules have one direction.
+  int64_t direction = directions == 1 ? 0 : row / stages;
+  int64_t stage = row - direction * stages;
   // The other end of an activation is a stage later, of a gradient earlier.
   if (!isSend)
     stage += isGradient ? -1 : 1;
   ActionKind kind = isGradient
                         ? (isSend ? ActionKind::SendB : ActionKind::RecvB)
                         : (isSend ? ActionKind::SendF : ActionKind::RecvF);
-  return {kind, stage, position - row * microbatches, row / stages};
+  return {kind, stage, position - row * microbatches, direction};
 }
 
 /// Adds the action \p index of \p rank, which is not a step.
@@ -80,24 +83,25 @@ Schedule pipewright::removeTransfers(Schedule schedule) {
 }
 
 namespace {
-/// Collects the new actions of one rank.
+/// Collects the new actions of one rank after the other.
 class LaneWriter {
 public:
-  LaneWriter(ArrayRef<Action> actions, const ValueNumbering &values)
-      : actions(actions), values(values) {
-    // As many again are usual; most schedules send and receive once each.
-    lane.reserve(3 * actions.size());
-  }
+  explicit LaneWriter(const ValueNumbering &values) : values(values) {}
 
+  void begin(ArrayRef<Action> newActions) { actions = newActions; }
   void addTask(size_t index) { lane.push_back(actions[index]); }
   void addMessage(int64_t value, bool isSend) {
     lane.push_back(values.transfer(value, isSend));
   }
+  /// The lane, in no more memory than it needs; that in which it grew serves
+  /// the next one.
   std::vector<Action> take() {
     if (!actions.empty() && actions.back().kind == ActionKind::Step)
       lane.push_back({ActionKind::Step});
-    lane.shrink_to_fit();
-    return std::move(lane);
+    std::vector<Action> taken(std::make_move_iterator(lane.begin()),
+                              std::make_move_iterator(lane.end()));
+    lane.clear();
+    return taken;
   }
 
 private:
@@ -107,29 +111,44 @@ private:
 };
 } // namespace
 
+/// Calls \p place with each rank from \p first to before \p last, and with what
+/// takes its tasks and messages. Placing the messages of one rank must read no
+/// other rank's actions, so each rank is replaced at once: large schedules fit
+/// into memory only once.
+template <typename PlaceT>
+static void replaceActions(Schedule &schedule, const ValueNumbering &values,
+                           int64_t first, int64_t last, PlaceT place) {
+  LaneWriter lane(values);
+  auto addTask = [&](size_t index) { lane.addTask(index); };
+  auto addMessage = [&](int64_t value, bool isSend) {
+    lane.addMessage(value, isSend);
+  };
+  for (int64_t rank = first; rank < last; ++rank) {
+    lane.begin(schedule.getActions(rank));
+    place(rank, addTask, addMessage);
+    schedule.setActions(rank, lane.take());
+  }
+}
+
 Schedule pipewright::addCommunication(Schedule schedule, const CostModel &costs,
                                       MessageOrder order) {
   ValueNumbering values(schedule);
   ScheduleTasks tasks(schedule, costs);
-  std::optional<MessagePlacer<ScheduleTasks>> placer;
-  std::vector<bool> isReceived;
-  if (order == MessageOrder::Global)
-    placer.emplace(tasks);
-  else
-    isReceived.resize(values.size());
-  // Placing the messages of one rank reads no other rank's actions, so each
-  // rank can be replaced at once: large schedules fit into memory only once.
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
-    LaneWriter lane(schedule.getActions(rank), values);
-    auto addTask = [&](size_t index) { lane.addTask(index); };
-    auto addMessage = [&](int64_t value, bool isSend) {
-      lane.addMessage(value, isSend);
-    };
-    if (placer)
-      placer->place(rank, addTask, addMessage);
-    else
-      placeNaively(tasks, isReceived, rank, addTask, addMessage);
-    schedule.setActions(rank, lane.take());
+  if (order == MessageOrder::Naive) {
+    std::vector<bool> isReceived(values.size());
+    replaceActions(schedule, values, 0, schedule.getRanks(),
+                   [&](int64_t rank, auto addTask, auto addMessage) {
+                     placeNaively(tasks, isReceived, rank, addTask, addMessage);
+                   });
+    return schedule;
   }
+  MessagePlacer<ScheduleTasks> placer(tasks);
+  forEachRange(schedule, /*inParallel=*/true, [&](int64_t first, int64_t last) {
+    MessagePlacer<ScheduleTasks>::Scratch scratch;
+    replaceActions(schedule, values, first, last,
+                   [&](int64_t rank, auto addTask, auto addMessage) {
+                     placer.place(rank, scratch, addTask, addMessage);
+                   });
+  });
   return schedule;
 }

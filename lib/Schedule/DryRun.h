@@ -31,7 +31,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 namespace pipewright {
@@ -140,13 +139,15 @@ template <typename SourceT>
 class MessagePlacer {
 public:
   explicit MessagePlacer(SourceT &source)
-      : source(source), run(source), ties(source.getValues()) {
+      : source(source), run(source), makers(source.getValues()) {
     std::vector<LastTask> last(source.getRanks());
     run.run([&](int64_t rank, size_t index, double start, double end) {
       uint32_t depth = start < end ? 0 : getDepth(rank, index, end, last[rank]);
       last[rank] = {end, depth};
       source.forEachMake(rank, index, [&](int64_t value, bool) {
-        ties[value] = {depth, static_cast<uint32_t>(rank)};
+        makers[value] = rank;
+        if (depth > 0)
+          setDepth(value, depth);
       });
     });
   }
@@ -154,18 +155,22 @@ public:
   /// Whether all ranks reach their ends; otherwise there is no order.
   bool isComplete() const { return run.isComplete(); }
 
+  class Scratch;
+
   /// Calls \p addTask with the index of each task of \p rank, and \p addMessage
-  /// with a value and whether it is sent, in order.
+  /// with a value and whether it is sent, in order. Threads may place different
+  /// ranks at once, each with a \p scratch of its own.
   template <typename TaskT, typename MessageT>
-  void place(int64_t rank, TaskT addTask, MessageT addMessage) {
-    std::vector<Message> messages = collect(rank);
-    size_t issued = 0;
+  void place(int64_t rank, Scratch &scratch, TaskT addTask,
+             MessageT addMessage) const {
+    llvm::ArrayRef<Message> messages = collect(rank, scratch);
     auto issueUntil = [&](int64_t value, bool isRemote) {
       if (!isRemote)
         return;
       Message last = getMessage(value, /*isSend=*/false);
-      for (; issued < messages.size() && !(last < messages[issued]); ++issued)
-        addMessage(messages[issued].value, messages[issued].isSend);
+      for (; !messages.empty() && !(last < messages.front());
+           messages = messages.drop_front())
+        addMessage(messages.front().value, messages.front().isSend);
     };
     for (size_t index = 0; index < source.getItems(rank); ++index) {
       if (!source.isTask(rank, index))
@@ -185,7 +190,10 @@ private:
     uint32_t depth;
     uint32_t rank;
     bool operator<(const Tie &other) const {
-      return std::tie(depth, rank) < std::tie(other.depth, other.rank);
+      return depth != other.depth ? depth < other.depth : rank < other.rank;
+    }
+    bool operator!=(const Tie &other) const {
+      return depth != other.depth || rank != other.rank;
     }
   };
   struct LastTask {
@@ -193,13 +201,22 @@ private:
     uint32_t depth = 0;
   };
 
+  uint32_t getDepth(int64_t value) const {
+    return depths.empty() ? 0 : depths[value];
+  }
+  void setDepth(int64_t value, uint32_t depth) {
+    if (depths.empty())
+      depths.resize(source.getValues());
+    depths[value] = depth;
+  }
+
   /// The Tie::depth of a task that takes no time and ends at \p end.
   uint32_t getDepth(int64_t rank, size_t index, double end,
                     const LastTask &last) {
     uint32_t depth = last.end == end ? last.depth + 1 : 0;
     source.forEachUse(rank, index, [&](int64_t value, bool) {
       if (run.getEnd(value) == end)
-        depth = std::max(depth, ties[value].depth + 1);
+        depth = std::max(depth, getDepth(value) + 1);
     });
     return depth;
   }
@@ -208,63 +225,88 @@ private:
   struct Message {
     double end;
     Tie tie;
-    bool isSend;
-    int64_t value;
+    uint64_t isSend : 1;
+    uint64_t value : 63;
     bool operator<(const Message &other) const {
-      return std::tie(end, tie, value) <
-             std::tie(other.end, other.tie, other.value);
+      if (end != other.end)
+        return end < other.end;
+      if (tie != other.tie)
+        return tie < other.tie;
+      return value < other.value;
     }
     bool operator==(const Message &other) const { return value == other.value; }
   };
 
   Message getMessage(int64_t value, bool isSend) const {
-    return {run.getEnd(value), ties[value], isSend, value};
+    return {run.getEnd(value),
+            {getDepth(value), makers[value]},
+            isSend,
+            static_cast<uint64_t>(value)};
   }
 
   /// The messages of \p rank, in order. What comes from one rank, or goes to
   /// others, comes in order already: so there are few piles to merge.
-  std::vector<Message> collect(int64_t rank) {
-    llvm::SmallVector<std::vector<Message>, 4> piles;
-    auto add = [&](const Message &message) {
-      for (std::vector<Message> &pile : piles)
-        if (!(message < pile.back()))
-          return pile.push_back(message);
-      piles.emplace_back(1, message);
-    };
+  llvm::ArrayRef<Message> collect(int64_t rank, Scratch &scratch) const {
+    scratch.clear();
     for (size_t index = 0; index < source.getItems(rank); ++index) {
       if (!source.isTask(rank, index))
         continue;
       source.forEachUse(rank, index, [&](int64_t value, bool isRemote) {
         if (isRemote)
-          add(getMessage(value, /*isSend=*/false));
+          scratch.add(getMessage(value, /*isSend=*/false));
       });
       source.forEachMake(rank, index, [&](int64_t value, bool isRemote) {
         if (isRemote)
-          add(getMessage(value, /*isSend=*/true));
+          scratch.add(getMessage(value, /*isSend=*/true));
       });
     }
-    return merge(piles);
-  }
-
-  static std::vector<Message>
-  merge(llvm::MutableArrayRef<std::vector<Message>> piles) {
-    if (piles.empty())
-      return {};
-    std::vector<Message> merged = std::move(piles.front()), longer;
-    for (const std::vector<Message> &pile : piles.drop_front()) {
-      longer.resize(merged.size() + pile.size());
-      std::merge(merged.begin(), merged.end(), pile.begin(), pile.end(),
-                 longer.begin());
-      std::swap(merged, longer);
-    }
-    // Several tasks may use what was received once.
-    merged.erase(llvm::unique(merged), merged.end());
-    return merged;
+    return scratch.merge();
   }
 
   SourceT &source;
   DryRun<SourceT> run;
-  std::vector<Tie> ties;
+  /// Per value, the parts of its Tie. Where all tasks take time there are no
+  /// depths but 0, and no list of them.
+  std::vector<uint32_t> makers, depths;
+};
+
+/// Sorts the messages of one rank after the other in the same memory.
+template <typename SourceT>
+class MessagePlacer<SourceT>::Scratch {
+public:
+  void clear() {
+    for (std::vector<Message> &pile : piles)
+      pile.clear();
+  }
+
+  /// Puts \p message on the first pile that it continues.
+  void add(const Message &message) {
+    for (std::vector<Message> &pile : piles)
+      if (pile.empty() || !(message < pile.back()))
+        return pile.push_back(message);
+    piles.emplace_back(1, message);
+  }
+
+  llvm::ArrayRef<Message> merge() {
+    if (piles.empty())
+      return {};
+    std::vector<Message> *merged = &piles.front(), *longer = &spare;
+    for (const std::vector<Message> &pile : llvm::drop_begin(piles)) {
+      if (pile.empty())
+        break;
+      longer->resize(merged->size() + pile.size());
+      std::merge(merged->begin(), merged->end(), pile.begin(), pile.end(),
+                 longer->begin());
+      std::swap(merged, longer);
+    }
+    // Several tasks may use what was received once.
+    merged->erase(llvm::unique(*merged), merged->end());
+    return *merged;
+  }
+
+private:
+  llvm::SmallVector<std::vector<Message>, 4> piles;
+  std::vector<Message> spare;
 };
 
 /// A receive right before the first task that uses a value of another rank, and

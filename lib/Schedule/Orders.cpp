@@ -76,6 +76,8 @@ pipewright::getGroups(const ScheduleRequest &request) {
 void pipewright::addAlternating(Schedule &schedule, int64_t rank,
                                 const UnitLists &units, int64_t warmup,
                                 std::optional<int64_t> weightDelay) {
+  schedule.reserve(rank, units.forwards.size() +
+                             (weightDelay ? 2 : 1) * units.backwards.size());
   LaneWriter lane(schedule, rank);
   auto add = [&](ActionKind kind, const Unit &unit) {
     lane.add({{kind, unit.stage, unit.microbatch}});

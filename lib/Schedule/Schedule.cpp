@@ -85,7 +85,10 @@ Schedule::Schedule(const ScheduleShape &shape)
     : Schedule(shape, placeInLoops(shape.ranks, shape.chunks)) {}
 
 Schedule::Schedule(const ScheduleShape &shape, Placement placement)
-    : shape(shape), placement(std::move(placement)), actions(shape.ranks) {}
+    : shape(shape), placement(std::move(placement)),
+      microbatches(shape.microbatches /
+                   static_cast<int64_t>(this->placement.size())),
+      actions(shape.ranks) {}
 
 Schedule pipewright::buildForwardOnly(const ScheduleShape &shape,
                                       Placement placement) {

@@ -22,7 +22,7 @@ static uint64_t mix(uint64_t word) {
   return word ^ (word >> 31);
 }
 
-double MachineModel::getFactor(int64_t rank, int64_t index) const {
+double MachineModel::findFactor(int64_t rank, int64_t index) const {
   double factor =
       rank < static_cast<int64_t>(rankFactors.size()) ? rankFactors[rank] : 1;
   if (jitter == 0)

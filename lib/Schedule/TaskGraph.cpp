@@ -62,9 +62,10 @@ pipewright::placeMessages(const TaskGraph &graph) {
   if (!placer.isComplete())
     return std::nullopt;
   std::vector<std::vector<PlacedStep>> steps(graph.ranks.size());
+  MessagePlacer<GraphTasks>::Scratch scratch;
   for (auto [rank, list] : enumerate(steps))
     placer.place(
-        rank,
+        rank, scratch,
         [&, &list = list](size_t index) {
           list.push_back({PlacedStep::Task, static_cast<int64_t>(index)});
         },

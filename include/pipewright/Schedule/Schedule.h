@@ -220,9 +220,7 @@ public:
   int64_t getStages() const { return placement.front().size(); }
   int64_t getDirections() const { return placement.size(); }
   /// Micro-batches of each direction.
-  int64_t getMicrobatches() const {
-    return shape.microbatches / getDirections();
-  }
+  int64_t getMicrobatches() const { return microbatches; }
   /// The number in the step of \p microbatch of \p direction: those of
   /// direction 0 come first.
   int64_t getNumberInStep(int64_t microbatch, int64_t direction) const {
@@ -245,6 +243,8 @@ public:
   void setActions(int64_t rank, std::vector<Action> list) {
     actions[rank] = std::move(list);
   }
+  /// The rank will have at least \p size actions.
+  void reserve(int64_t rank, size_t size) { actions[rank].reserve(size); }
   void add(int64_t rank, Action action) {
     actions[rank].push_back(std::move(action));
   }
@@ -271,6 +271,8 @@ private:
   bool forwardOnly = false;
   ScheduleShape shape;
   Placement placement;
+  /// Of each direction: a quotient that every action is compared with.
+  int64_t microbatches;
   std::vector<std::vector<Action>> actions;
 };
 
