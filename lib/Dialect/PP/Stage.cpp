@@ -141,6 +141,12 @@ void TaskOp::print(OpAsmPrinter &printer) {
       {"sym_name", "role", "stage", "argument_bindings", "result_bindings"});
 }
 
+/// Does the runtime write what \p kind names, while no task runs?
+static bool isReadOnly(BindingKind kind) {
+  return kind == BindingKind::Input || kind == BindingKind::RandomKey ||
+         kind == BindingKind::Parameter;
+}
+
 LogicalResult TaskOp::verify() {
   if (getBody().getNumArguments() != getArgumentBindings().size())
     return emitOpError("has ")
@@ -153,11 +159,14 @@ LogicalResult TaskOp::verify() {
     return emitOpError("yields ")
            << yield.getValues().size() << " values but has "
            << getResultBindings().size() << " result bindings";
-  for (Attribute binding : getResultBindings())
-    if (cast<BindingAttr>(binding).getKind() == BindingKind::Gradient &&
+  for (auto binding : getResultBindings().getAsRange<BindingAttr>()) {
+    if (isReadOnly(binding.getKind()))
+      return emitOpError("writes ") << binding << ", which tasks only read";
+    if (binding.getKind() == BindingKind::Gradient &&
         !llvm::is_contained(getArgumentBindings(), binding))
       return emitOpError("adds to ")
              << binding << ", which is not one of its arguments";
+  }
   return success();
 }
 
