@@ -33,6 +33,8 @@ static PprtBufferKind getBufferKind(pp::BindingKind kind) {
     return PPRT_BUFFER_LOSS_SUM;
   case pp::BindingKind::LossWeight:
     return PPRT_BUFFER_LOSS_WEIGHT;
+  case pp::BindingKind::LossScale:
+    return PPRT_BUFFER_LOSS_SCALE;
   case pp::BindingKind::Output:
     return PPRT_BUFFER_OUTPUT;
   case pp::BindingKind::Input:

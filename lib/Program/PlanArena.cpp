@@ -150,6 +150,11 @@ void RankPlanner::placeBuffer(pp::BindingAttr binding, const Buffer &buffer) {
     assignment.slots = microbatches;
     assignment.slotOf = llvm::to_vector(llvm::seq<int64_t>(0, microbatches));
   }
+  // The runtime writes it once a step, for all micro-batches.
+  if (binding.getKind() == pp::BindingKind::LossScale) {
+    assignment.slots = 1;
+    assignment.slotOf.assign(microbatches, 0);
+  }
   int64_t offset = layout.place(buffer.bytes, assignment.slots);
   pp::PlaceOp::create(*builder, loc, binding, offset,
                       alignToArena(buffer.bytes), assignment.slots,

@@ -147,6 +147,7 @@ FailureOr<int64_t> ProgramMachine::read(Rank &rank, pp::BindingAttr binding,
   case BindingKind::RandomKey:
     return table.getLeaf(binding, action.microbatch);
   case BindingKind::Parameter:
+  case BindingKind::LossScale:
     return table.getLeaf(binding, 0);
   default:
     break;

@@ -113,13 +113,13 @@ void ModelValues::addGradient(Value value, int64_t contribution) {
   sum->second = table.getResults(add, {sum->second, contribution}, 1);
 }
 
-int64_t ModelValues::splat(Type type, double value) {
+int64_t ModelValues::makeZero(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   OpBuilder builder(module.getContext());
-  auto element = builder.getFloatAttr(tensor.getElementType(), value);
-  auto constant =
-      nn::ConstantOp::create(builder, module.getLoc(), tensor,
-                             DenseElementsAttr::get(tensor, element));
+  auto constant = nn::ConstantOp::create(
+      builder, module.getLoc(), tensor,
+      DenseElementsAttr::get(tensor,
+                             builder.getZeroAttr(tensor.getElementType())));
   int64_t number =
       table.getResults(ValueTable::identify(constant), {}, /*results=*/1);
   constant.erase();
@@ -127,17 +127,18 @@ int64_t ModelValues::splat(Type type, double value) {
 }
 
 /// The loss is the sum of the sums of all micro-batches, so the gradient of
-/// each is 1; a layer's result that nothing uses has a gradient of 0.
+/// each is the loss scale, one value for the whole step; a layer's result that
+/// nothing uses has a gradient of 0.
 int64_t ModelValues::getCotangent(Value value) {
   auto [known, isFirst] = cotangents.try_emplace(value, 0);
   if (!isFirst)
     return known->second;
   auto end = cast<pp::ReturnOp>(model.getBody().front().back());
   if (!end.getLoss().empty() && end.getLoss().front() == value)
-    addGradient(value, splat(value.getType(), 1.0));
+    addGradient(value, table.getLeaf(bind(BindingKind::LossScale), 0));
   auto found = gradients.find(value);
   int64_t number =
-      found == gradients.end() ? splat(value.getType(), 0.0) : found->second;
+      found == gradients.end() ? makeZero(value.getType()) : found->second;
   return cotangents[value] = number;
 }
 

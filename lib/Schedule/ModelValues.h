@@ -52,7 +52,7 @@ private:
   int64_t resolve(Layer &layer, nn::OperandAttr operand);
   int64_t getCotangent(mlir::Value value);
   void addGradient(mlir::Value value, int64_t contribution);
-  int64_t splat(mlir::Type type, double value);
+  int64_t makeZero(mlir::Type type);
   int64_t call(llvm::StringRef callee, mlir::Attribute name,
                llvm::ArrayRef<int64_t> operands);
   pp::BindingAttr bind(pp::BindingKind kind, llvm::StringRef name = "",

@@ -176,17 +176,19 @@ void StageOutliner::addGradient(Value value, Value contribution) {
 }
 
 /// The loss is the sum of the sums of all micro-batches, so the gradient of
-/// each is 1; where it is used as a value too, the 1 comes last in every cut.
+/// each is the same, 1 if not for the loss scale; where it is used as a value
+/// too, this comes last in every cut.
 Value StageOutliner::getCotangent(Value value) {
   Value &finished = finishedGradients[value];
   if (finished)
     return finished;
   OperandRange loss = model.getReturn().getLoss();
   if (!loss.empty() && loss.front() == value)
-    addGradient(value, backward->splat(value.getType(), 1.0));
+    addGradient(value, backward->getArgument(bind(BindingKind::LossScale),
+                                             value.getType()));
   finished = findGradient(value);
   if (!finished)
-    finished = backward->splat(value.getType(), 0.0);
+    finished = backward->makeZero(value.getType());
   return finished;
 }
 

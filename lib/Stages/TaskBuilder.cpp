@@ -45,11 +45,11 @@ Value TaskBuilder::add(Value lhs, Value rhs) {
   return nn::AddOp::create(builder, task.getLoc(), lhs, rhs);
 }
 
-Value TaskBuilder::splat(Type type, double value) {
+Value TaskBuilder::makeZero(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  auto element = builder.getFloatAttr(tensor.getElementType(), value);
+  Attribute zero = builder.getZeroAttr(tensor.getElementType());
   return nn::ConstantOp::create(builder, task.getLoc(), tensor,
-                                DenseElementsAttr::get(tensor, element));
+                                DenseElementsAttr::get(tensor, zero));
 }
 
 pp::BindingAttr TaskBuilder::findBinding(Value value) const {

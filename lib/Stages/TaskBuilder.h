@@ -26,8 +26,8 @@ public:
   nn::CallOp call(pp::LayerOp layer, nn::FunctionOp function,
                   mlir::ValueRange operands);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
-  /// A tensor whose elements all are \p value.
-  mlir::Value splat(mlir::Type type, double value);
+  /// A tensor of zeros.
+  mlir::Value makeZero(mlir::Type type);
 
   /// The binding of \p value if it is an argument of the task, else null.
   pp::BindingAttr findBinding(mlir::Value value) const;

@@ -17,7 +17,8 @@ PprtContext::PprtContext(const PprtDescriptor &descriptor,
                          Progress &progress)
     : descriptor(descriptor), options(options), transport(transport),
       progress(progress), delay(options.fuzzSeed, descriptor.rank),
-      eval(options.eval || descriptor.forwardOnly) {
+      eval(options.eval || descriptor.forwardOnly),
+      lossScale(options.lossScale) {
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
     const PprtBuffer &buffer = descriptor.buffers[i];
     slots.emplace_back(buffer.slots);
@@ -61,6 +62,15 @@ void PprtContext::findEffects() {
   pointers.resize(mostBindings);
 }
 
+/// For the backward tasks that begin with the loss, if they run here.
+void PprtContext::writeLossScale() {
+  float scale = lossScale.get();
+  result.lossScale = scale;
+  for (uint32_t i = 0; i < descriptor.bufferCount; ++i)
+    if (descriptor.buffers[i].kind == PPRT_BUFFER_LOSS_SCALE)
+      memcpy(getSlotData(descriptor.buffers[i], 0), &scale, sizeof scale);
+}
+
 void PprtContext::beginStep(int64_t number) {
   step = number;
   progress.beginStep(number);
@@ -71,6 +81,7 @@ void PprtContext::beginStep(int64_t number) {
       slot.microbatch = -1;
   if (eval)
     return;
+  writeLossScale();
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
     for (uint32_t j = 0; j < parameter.contributionCount; ++j)

@@ -47,7 +47,9 @@ struct StepResult {
   double lossWeight = 0;
   double gradientNorm = 0;
   double learningRate = 0;
-  bool skipped = false; ///< the parameters are those of the step before
+  float lossScale = 1;      ///< with which the gradients were made
+  bool lowersScale = false; ///< because the gradients overflow
+  bool skipped = false;     ///< the parameters are those of the step before
 
   float getLoss() const { return static_cast<float>(lossSum / lossWeight); }
 };
@@ -92,6 +94,7 @@ struct PprtContext {
   int64_t step = 0;    ///< from 1
   int64_t updates = 0; ///< of the parameters: steps without the skipped ones
   uint64_t stepSeed = 0;
+  pprt::LossScale lossScale;
   std::vector<std::vector<pprt::Slot>> slots; ///< per buffer
   std::vector<pprt::TaskEffects> effects;     ///< per task
   std::vector<void *> pointers;               ///< of the task that runs
@@ -103,6 +106,7 @@ struct PprtContext {
 
 private:
   void findEffects();
+  void writeLossScale();
 };
 
 #endif // PPRT_CORE_CONTEXT_H

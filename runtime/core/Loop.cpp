@@ -162,6 +162,8 @@ static void logStep(const PprtContext &context, StepLog &log, double seconds,
   record.trained = !context.eval;
   record.gradientNorm = context.result.gradientNorm;
   record.learningRate = context.result.learningRate;
+  if (record.trained && context.options.lossScale.isUsed())
+    record.lossScale = context.result.lossScale;
   record.skipped = context.result.skipped;
   record.seconds = seconds;
   record.tokensPerSecond = tokens / seconds;
@@ -179,7 +181,7 @@ static Status checkNumbers(PprtContext &context) {
   bool knowsLoss = context.ownsLoss() || !context.eval;
   if (knowsLoss && !std::isfinite(result.getLoss()))
     broken = "the loss";
-  else if (!std::isfinite(result.gradientNorm))
+  else if (!std::isfinite(result.gradientNorm) && !result.lowersScale)
     broken = "the gradient norm";
   Status mine;
   if (broken)

@@ -118,6 +118,13 @@ static const Option optionTable[] = {
      [](RankOptions &o, string_view v) {
        return parseReal(v, 0, o.clipGradNorm);
      }},
+    {"--loss-scale", "X",
+     "factor of the gradients in the backward pass (default 1), or 'dynamic', "
+     "found by skipping steps that overflow; ',init=N' (65536) and "
+     "',growth-interval=N' (2000 steps) may follow",
+     [](RankOptions &o, string_view v) {
+       return parseLossScale(v, o.lossScale);
+     }},
     {"--fail-on-nan", nullptr,
      "stop with status 13 when the loss or the "
      "gradient norm is not finite",

@@ -8,6 +8,7 @@
 #define PPRT_CORE_OPTIONS_H
 
 #include "LearningRate.h"
+#include "LossScale.h"
 #include "pprt/Data.h"
 #include "pprt/Status.h"
 
@@ -31,6 +32,7 @@ struct RankOptions {
   std::optional<double> beta1, beta2, epsilon; ///< of AdamW
   bool noDecay1d = false;
   double clipGradNorm = 0; ///< 0: no clipping
+  LossScaleOptions lossScale;
   bool failOnNan = false;
   bool skipNan = false;
 

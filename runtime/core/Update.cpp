@@ -198,19 +198,23 @@ void pprtUpdate(PprtContext *context) {
   StepResult &result = context->result;
   exchangeLoss(*context);
   sumTiedGradients(*context);
-  // The gradients are of the sum over all items. Without any item they are
-  // zero, and the loss is not a number.
-  double scale = result.lossWeight > 0 ? 1 / result.lossWeight : 0;
+  // The gradients are of the scaled sum over all items. Without any item they
+  // are zero, and the loss is not a number.
+  double scale =
+      result.lossWeight > 0 ? 1 / result.lossWeight / result.lossScale : 0;
   result.gradientNorm = computeGradientNorm(*context, scale);
   double limit = context->options.clipGradNorm;
   if (limit > 0)
     scale *= std::min(1.0, limit / (result.gradientNorm + 1e-6));
-  bool broken =
-      !std::isfinite(result.getLoss()) || !std::isfinite(result.gradientNorm);
+  bool overflowed = !std::isfinite(result.gradientNorm);
+  bool broken = overflowed || !std::isfinite(result.getLoss());
+  const RankOptions &options = context->options;
   // All ranks see the same numbers, whichever of them made the bad one, and
   // stop or go on alike, with the weights before.
-  result.skipped =
-      broken && (context->options.failOnNan || context->options.skipNan);
+  result.skipped = (broken && (options.failOnNan || options.skipNan)) ||
+                   (overflowed && options.lossScale.dynamic);
   if (!result.skipped)
     updateParameters(*context, scale);
+  result.lowersScale = overflowed && context->lossScale.canFall();
+  context->lossScale.update(overflowed);
 }

@@ -20,6 +20,8 @@ std::string pprt::formatJsonl(const StepRecord &record) {
   if (record.trained)
     line += ",\"grad_norm\":" + formatReal(record.gradientNorm) +
             ",\"lr\":" + formatReal(record.learningRate);
+  if (record.lossScale)
+    line += ",\"loss_scale\":" + formatReal(*record.lossScale);
   if (record.skipped)
     line += ",\"skipped\":true";
   return line + ",\"step_time_s\":" + formatReal(record.seconds) +
@@ -38,6 +40,8 @@ std::string pprt::formatText(const StepRecord &record) {
     line.append(text,
                 snprintf(text, sizeof text, "  gradient norm %9.4f  lr %.3e",
                          record.gradientNorm, record.learningRate));
+  if (record.lossScale)
+    line += "  loss scale " + formatReal(*record.lossScale);
   if (record.skipped)
     line += "  skipped";
   line.append(text, snprintf(text, sizeof text, "  %.3f s  %.0f tokens/s\n",

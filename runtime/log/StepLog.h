@@ -11,6 +11,7 @@
 #include "pprt/Status.h"
 
 #include <cstdio>
+#include <optional>
 #include <string>
 
 namespace pprt {
@@ -20,10 +21,11 @@ struct StepRecord {
   int64_t steps;
   bool hasLoss;
   float loss;
-  bool trained; ///< false: evaluated, the next three are not set
+  bool trained; ///< false: evaluated, the next four are not set
   double gradientNorm;
   double learningRate;
-  bool skipped; ///< without an update
+  std::optional<float> lossScale; ///< if one is used
+  bool skipped;                   ///< without an update
   double seconds;
   double tokensPerSecond;
 };

@@ -30,9 +30,20 @@
 // same sum in exact arithmetic and, for two numbers, in floating point, but with
 // a third one it would not be.
 
-// RUN: sed '/nn.add %2#1, %3/s/%2#1, %3/%3, %2#1/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SUM
+// RUN: sed '/nn.add %1#1, %2/s/%1#1, %2/%2, %1#1/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SUM
 // SUM: error: S8: the gradient of 'w' from layer 0, last written here by task 's0.w' of micro-batch 1, is not what the model computes
 // SUM: note: the first value that the model does not have is made here, by task 's1.b' of micro-batch 0
+
+// The gradient of the loss is not scaled, scaled twice, or scaled again where a
+// gradient leaves the stage.
+
+// RUN: sed 's/^  %0 = nn.call @loss.b(%arg0)/  %one = nn.constant dense<1.0> : tensor<f32>\n  %0 = nn.call @loss.b(%one)/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SCALE
+// RUN: sed 's/^  %0 = nn.call @loss.b(%arg0)/  %both = nn.mul %arg0, %arg0 : tensor<f32>\n  %0 = nn.call @loss.b(%both)/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SCALE
+// RUN: sed 's/^  pp.yield %1#2, %1#0, %3/  %all = nn.broadcast %arg0 : tensor<f32> -> tensor<4xf32>\n  %more = nn.mul %3, %all : tensor<4xf32>\n  pp.yield %1#2, %1#0, %more/' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=AGAIN
+// SCALE: error: S8: the gradient of 'w' from layer 2, last written here by task 's1.w' of micro-batch 1, is not what the model computes
+// SCALE: note: the first value that the model does not have is made here, by task 's1.b' of micro-batch 0
+// AGAIN: error: S8: the gradient of 'w' from layer 0, last written here by task 's0.w' of micro-batch 1, is not what the model computes
+// AGAIN: note: the first value that the model does not have is made here, by task 's1.b' of micro-batch 0
 
 // Two micro-batches share memory while both are in use: the second forward
 // overwrites what the first backward needs.
@@ -133,13 +144,12 @@ pp.task @s1.f role F stage @s1 (%arg0: tensor<4xf32> = <channel "act.0.0">, %arg
   %2:2 = nn.call @loss(%1#0) : (tensor<4xf32>) -> (tensor<f32>, tensor<f32>)
   pp.yield %1#0, %2#0, %2#1, %1#1 : tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<4xf32>
 }
-pp.task @s1.b role B stage @s1 (%arg0: tensor<4xf32> = <parameter "w">, %arg1: tensor<4xf32> = <parameter "v">) -> (tensor<4xf32> = <saved "s1"[1]>, tensor<4xf32> = <saved "s1"[2]>, tensor<4xf32> = <channel "grad.1.0">) {
-  %0 = nn.constant dense<1.000000e+00> : tensor<f32>
-  %1 = nn.call @loss.b(%0) : (tensor<f32>) -> tensor<4xf32>
-  %2:3 = nn.call @join.b(%arg0, %1) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-  %3 = nn.call @scale.b(%arg1, %2#0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  %4 = nn.add %2#1, %3 : tensor<4xf32>
-  pp.yield %2#2, %2#0, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+pp.task @s1.b role B stage @s1 (%arg0: tensor<f32> = <loss_scale "">, %arg1: tensor<4xf32> = <parameter "w">, %arg2: tensor<4xf32> = <parameter "v">) -> (tensor<4xf32> = <saved "s1"[1]>, tensor<4xf32> = <saved "s1"[2]>, tensor<4xf32> = <channel "grad.1.0">) {
+  %0 = nn.call @loss.b(%arg0) : (tensor<f32>) -> tensor<4xf32>
+  %1:3 = nn.call @join.b(%arg1, %0) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  %2 = nn.call @scale.b(%arg2, %1#0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = nn.add %1#1, %2 : tensor<4xf32>
+  pp.yield %1#2, %1#0, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 pp.task @s1.w role W stage @s1 (%arg0: tensor<4xf32> = <saved "s1">, %arg1: tensor<4xf32> = <saved "s1"[1]>, %arg2: tensor<4xf32> = <gradient "w"[2]>, %arg3: tensor<4xf32> = <channel "act.0.0">, %arg4: tensor<4xf32> = <saved "s1"[2]>, %arg5: tensor<4xf32> = <gradient "v"[1]>) -> (tensor<4xf32> = <gradient "w"[2]>, tensor<4xf32> = <gradient "v"[1]>) {
   %0 = nn.call @scale.w(%arg0, %arg1, %arg2) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

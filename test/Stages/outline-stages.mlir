@@ -6,6 +6,7 @@
 // passes on, so it adds its own contribution to the gradient it receives; on
 // one rank the same sum is taken. The parameter of a and c has one gradient
 // per layer. Layer a does not run B: nobody wants the gradient of the input.
+// The gradient of the loss is the loss scale.
 
 pp.parameter @w trainable : tensor<4xf32> = dense<0.0> : tensor<4xf32>
 pp.parameter @v trainable : tensor<4xf32> = dense<0.0> : tensor<4xf32>
@@ -53,10 +54,10 @@ pp.model @skip(%x: tensor<4xf32> = #pp.input_spec<"x", axis = 0>) {
 // CHECK-NEXT: pp.yield %[[C]]#0, %[[L]]#0, %[[L]]#1, %[[C]]#1
 
 // CHECK: pp.task @s2.bw role BW stage @s2
+// CHECK-SAME: (%[[SCALE:[a-z0-9]+]]: tensor<f32> = <loss_scale "">,
 // CHECK-SAME: %[[S:[a-z0-9]+]]: tensor<4xf32> = <saved "s2">
 // CHECK-SAME: <gradient "w"[2]>) -> (tensor<4xf32> = <gradient "w"[2]>, tensor<4xf32> = <channel "grad.2.0">, tensor<4xf32> = <channel "grad.2.1">)
-// CHECK-NEXT: %[[SEED:.*]] = nn.constant dense<1.000000e+00> : tensor<f32>
-// CHECK-NEXT: %[[DC:.*]] = nn.call @loss.b(%[[SEED]])
+// CHECK-NEXT: %[[DC:.*]] = nn.call @loss.b(%[[SCALE]])
 // CHECK-NEXT: %[[D:.*]]:3 = nn.call @join.b(%{{.*}}, %[[DC]])
 // CHECK-NEXT: %[[DW:.*]] = nn.call @scale.w(%[[S]], %[[D]]#2, %{{.*}})
 // CHECK-NEXT: pp.yield %[[DW]], %[[D]]#1, %[[D]]#0

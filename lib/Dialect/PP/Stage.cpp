@@ -144,7 +144,7 @@ void TaskOp::print(OpAsmPrinter &printer) {
 /// Does the runtime write what \p kind names, while no task runs?
 static bool isReadOnly(BindingKind kind) {
   return kind == BindingKind::Input || kind == BindingKind::RandomKey ||
-         kind == BindingKind::Parameter;
+         kind == BindingKind::Parameter || kind == BindingKind::LossScale;
 }
 
 LogicalResult TaskOp::verify() {
@@ -184,6 +184,8 @@ LogicalResult TaskOp::verifySymbolUses(SymbolTableCollection &symbols) {
                binding.getKind() == BindingKind::Gradient) {
       if (auto op = symbols.lookupNearestSymbolFrom<ParameterOp>(*this, name))
         declared = op.getType();
+    } else if (binding.getKind() == BindingKind::LossScale) {
+      declared = RankedTensorType::get({}, Float32Type::get(getContext()));
     } else {
       return success();
     }

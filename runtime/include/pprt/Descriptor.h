@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PPRT_ABI_VERSION 2
+#define PPRT_ABI_VERSION 3
 
 /* Element types, as in the manifest. */
 enum PprtDtype {
@@ -85,7 +85,9 @@ enum PprtBufferKind {
   PPRT_BUFFER_LOSS_WEIGHT = 3, /* one f32 per micro-batch */
   PPRT_BUFFER_OUTPUT = 4,
   PPRT_BUFFER_INPUT = 5,     /* the runtime copies the micro-batch into it */
-  PPRT_BUFFER_RANDOM_KEY = 6 /* two int64, made by the runtime */
+  PPRT_BUFFER_RANDOM_KEY = 6, /* two int64, made by the runtime */
+  PPRT_BUFFER_LOSS_SCALE = 7  /* one f32 in one slot, the gradient of each loss
+                                 sum: the runtime writes it before a step */
 };
 
 /* Memory with one instance per micro-batch: `slots` slots of `stride` bytes

@@ -28,6 +28,7 @@ FakeSpec parseFakeSpec(const std::string &text) {
       {"hang", &spec.hangRank},
       {"overflow", &spec.overflowRank},
       {"step", &spec.failStep},
+      {"half", &spec.halfRank},
       {"slow", &spec.slowRank},
       {"crossed", &spec.crossed},
       {"other-plan", &spec.otherPlanRank},
@@ -58,6 +59,7 @@ static int64_t width;
 static int64_t pauseMicroseconds;
 static std::vector<FakeRank::Action> stepProgram, evalProgram;
 static int64_t dieStep, hangStep, overflowStep, stepsBegun;
+static float largestGradient;
 
 static float *getFloats(void *const *pointers, int index) {
   return static_cast<float *>(pointers[index]);
@@ -93,7 +95,9 @@ static void runLastForward(void *const *pointers) {
 
 static void addGradients(const float *input, float w, float dy, int64_t i,
                          float *dw, float *dx) {
-  *dw += stepsBegun == overflowStep ? INFINITY : dy * input[i];
+  float product = dy * input[i];
+  bool overflows = product > largestGradient || stepsBegun == overflowStep;
+  *dw += overflows ? INFINITY : product;
   if (dx)
     dx[i] = dy * w;
 }
@@ -111,16 +115,18 @@ static void runFirstBackward(void *const *pointers) {
                  getFloats(pointers, 2)[i], i, getFloats(pointers, 3), nullptr);
 }
 
-// (input, w, target) -> dw, dx; without dx if it is the first stage as well
+// (input, w, target, scale) -> dw, dx; without dx if it is the first stage as
+// well
 static void runLossBackward(void *const *pointers, float *dx) {
   float w = *getFloats(pointers, 1);
   for (int64_t i = 0; i < width; ++i) {
-    float dy = 2 * (w * getFloats(pointers, 0)[i] - getFloats(pointers, 2)[i]);
-    addGradients(getFloats(pointers, 0), w, dy, i, getFloats(pointers, 3), dx);
+    float dy = *getFloats(pointers, 3) * 2 *
+               (w * getFloats(pointers, 0)[i] - getFloats(pointers, 2)[i]);
+    addGradients(getFloats(pointers, 0), w, dy, i, getFloats(pointers, 4), dx);
   }
 }
 static void runLastBackward(void *const *pointers) {
-  runLossBackward(pointers, getFloats(pointers, 4));
+  runLossBackward(pointers, getFloats(pointers, 5));
 }
 static void runOnlyBackward(void *const *pointers) {
   runLossBackward(pointers, nullptr);
@@ -180,6 +186,7 @@ FakeRank::FakeRank(const FakeSpec &spec, uint32_t rank)
   if (isMine(layers - 1)) {
     lossSum = addBuffer(PPRT_BUFFER_LOSS_SUM, 4, 0);
     lossWeight = addBuffer(PPRT_BUFFER_LOSS_WEIGHT, 4, 0);
+    lossScale = addBuffer(PPRT_BUFFER_LOSS_SCALE, 4, 0, /*slots=*/1);
     prediction = addBuffer(PPRT_BUFFER_OUTPUT, spec.width * 4, 0);
   }
   if (spec.model == "tied")
@@ -340,6 +347,7 @@ void FakeRank::addChainTasks() {
       for (uint32_t buffer : {target, prediction, lossSum, lossWeight})
         forward.push_back(bindBuffer(buffer));
       backward.push_back(bindBuffer(target));
+      backward.push_back(bindBuffer(lossScale));
     } else {
       forward.push_back(bindBuffer(channels[stages[i + 1].activation].buffer));
       backward.push_back(bindBuffer(channels[stage.gradient].buffer));
@@ -431,6 +439,7 @@ void FakeRank::addProgram() {
   dieStep = spec.dieRank == rank ? spec.failStep : -1;
   hangStep = spec.hangRank == rank ? spec.failStep : -1;
   overflowStep = spec.overflowRank == rank ? spec.failStep : -1;
+  largestGradient = spec.halfRank == rank ? 65504 : INFINITY;
   stepsBegun = 0;
 }
 

@@ -8,7 +8,7 @@
 //
 // `chain`: layer i multiplies its input, of shape [1, width], by the scalar
 // parameter `wi`; the loss is the mean squared error to the input `target`.
-// One stage a layer.
+// One stage a layer. The gradient of the loss is the loss scale.
 //
 // `tied`: two layers with one parameter of two elements; each adds 10 to the
 // gradient of each element.
@@ -38,6 +38,7 @@ struct FakeSpec {
   int64_t hangRank = -1;     ///< ... this one does nothing any more ...
   int64_t overflowRank = -1; ///< ... this one makes infinite gradients ...
   int64_t failStep = 2;      ///< ... in this step
+  int64_t halfRank = -1;     ///< gradients above 65504 are infinite, as in f16
   int64_t slowRank = -1;     ///< sleeps before each task
   int64_t otherPlanRank = -1;
   int64_t crossed = 0;   ///< 1: rank 0 wants a gradient before it sends
@@ -95,7 +96,8 @@ private:
   uint32_t rank;
   PprtDescriptor descriptor = {};
   uint64_t arenaBytes = 0;
-  uint32_t lossSum = 0, lossWeight = 0, prediction = UINT32_MAX, target = 0;
+  uint32_t lossSum = 0, lossWeight = 0, lossScale = 0, prediction = UINT32_MAX,
+           target = 0;
   std::vector<Stage> stages;
   std::vector<PprtParameter> parameters;
   std::vector<PprtBuffer> buffers;

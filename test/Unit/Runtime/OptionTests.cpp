@@ -70,6 +70,10 @@ TEST(Options, MistakesAreNamed) {
   EXPECT_EQ(getError({"--steps", "0"}),
             "option '--steps' cannot be '0': training steps, or batches to "
             "evaluate (default 1)");
+  std::string scale = getError({"--loss-scale", "dynamic,init=0.5"});
+  EXPECT_EQ(scale.find("option '--loss-scale' cannot be 'dynamic,init=0.5': "),
+            0u)
+      << scale;
   EXPECT_EQ(getError({"--eval=yes"}), "option '--eval' takes no value");
   EXPECT_EQ(getError({"--momentum", "0.9"}),
             "option '--momentum' is of SGD, and this was built with "
@@ -120,6 +124,20 @@ TEST(StepLog, SkippedStepsSaySo) {
   EXPECT_EQ(formatText(record),
             "step 1/1  gradient norm       inf  lr 0.000e+00  skipped  1.000 s "
             " 0 tokens/s\n");
+}
+
+TEST(StepLog, ScaleIsShownIfUsed) {
+  StepRecord record = {};
+  record.step = record.steps = 1;
+  record.trained = true;
+  record.lossScale = 32768;
+  record.seconds = 1;
+  EXPECT_EQ(formatJsonl(record),
+            "{\"step\":1,\"grad_norm\":0,\"lr\":0,\"loss_scale\":32768,"
+            "\"step_time_s\":1,\"tokens_per_s\":0}\n");
+  EXPECT_EQ(formatText(record),
+            "step 1/1  gradient norm    0.0000  lr 0.000e+00  loss scale 32768"
+            "  1.000 s  0 tokens/s\n");
 }
 
 TEST(StepLog, EvaluationHasNoNorm) {

@@ -52,11 +52,17 @@ bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
 
+/// The lines of a log; what is infinite, of which this parser has no notion, is
+/// null.
 std::vector<json> parseLines(const std::string &text) {
   std::vector<json> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
+  for (std::string line; std::getline(stream, line);) {
+    const std::string infinity = ":Infinity";
+    if (size_t at = line.find(infinity); at != std::string::npos)
+      line.replace(at, infinity.size(), ":null");
     lines.push_back(json::parse(line, nullptr, /*allow_exceptions=*/false));
+  }
   return lines;
 }
 } // namespace
@@ -312,6 +318,89 @@ TEST_F(RunTest, OverflowOnOneRankIsSkippedOnAll) {
     EXPECT_EQ(getSaved(1), skipped[1]);
     EXPECT_NE(getSaved(0), 1.0f);
   }
+}
+
+// Powers of two change no bit; another scale rounds.
+TEST_F(RunTest, ScaledGradientsAreDividedByTheScale) {
+  prepare(4, 3);
+  for (const char *optimizer : {"adamw=0", "adamw=1"}) {
+    std::string spec = std::string("layers=3,microbatches=2,") + optimizer;
+    std::string options = "--steps 3 --lr 0.01 --clip-grad-norm 3 --log jsonl";
+    Outcome plain = run(3, spec, options);
+    ASSERT_EQ(plain.statuses, std::vector<int>(3, 0)) << plain.messages;
+    std::string parameters = readFile(folder.getPath("saved"));
+    for (auto [scale, number] :
+         {std::pair("1024", 1024.0), std::pair("0.125", 0.125)}) {
+      Outcome scaled =
+          run(3, spec, options + " --loss-scale " + std::string(scale));
+      ASSERT_EQ(scaled.statuses, std::vector<int>(3, 0)) << scaled.messages;
+      std::vector<json> expected = parseLines(plain.output);
+      std::vector<json> lines = parseLines(scaled.output);
+      ASSERT_EQ(lines.size(), 3u);
+      for (size_t i = 0; i < lines.size(); ++i) {
+        EXPECT_EQ(lines[i]["loss"], expected[i]["loss"]);
+        EXPECT_EQ(lines[i]["grad_norm"], expected[i]["grad_norm"]);
+        EXPECT_EQ(lines[i]["loss_scale"], number);
+        EXPECT_FALSE(expected[i].contains("loss_scale"));
+      }
+      EXPECT_EQ(readFile(folder.getPath("saved")), parameters);
+    }
+    float weight = getSaved(0);
+    Outcome scaled = run(3, spec, options + " --loss-scale 3");
+    EXPECT_NEAR(getSaved(0), weight, 1e-6);
+  }
+}
+
+// The gradient of each weight is a little below 2 times the scale, and one
+// rank holds no more than 65504: 2^14 is the largest scale that it bears.
+TEST_F(RunTest, DynamicScaleFallsWhereOneRankOverflows) {
+  prepare(1, 3);
+  std::vector<double> scales = {65536, 32768, 16384, 16384,
+                                32768, 16384, 16384};
+  std::vector<int> updates = {0, 0, 1, 2, 2, 3, 4}; // After each step.
+  for (int half : {0, 1, 2}) {
+    Outcome plain = run(3, "layers=3", "--steps 5 --lr 1e-6 --log jsonl");
+    std::vector<json> expected = parseLines(plain.output);
+    ASSERT_EQ(expected.size(), 5u) << plain.messages;
+    run(3, "layers=3", "--steps 4 --lr 1e-6");
+    std::string parameters = readFile(folder.getPath("saved"));
+    Outcome outcome = run(3, "layers=3,half=" + std::to_string(half),
+                          "--steps 7 --lr 1e-6 --log jsonl --fail-on-nan "
+                          "--loss-scale dynamic,growth-interval=2");
+    ASSERT_EQ(outcome.statuses, std::vector<int>(3, 0)) << outcome.messages;
+    EXPECT_LT(outcome.seconds, 20);
+    std::vector<json> lines = parseLines(outcome.output);
+    ASSERT_EQ(lines.size(), scales.size());
+    for (size_t i = 0; i < lines.size(); ++i) {
+      int before = i == 0 ? 0 : updates[i - 1];
+      bool skipped = updates[i] == before;
+      EXPECT_EQ(lines[i]["loss_scale"], scales[i]) << "step " << i + 1;
+      EXPECT_EQ(lines[i].value("skipped", false), skipped);
+      EXPECT_EQ(lines[i]["loss"], expected[before]["loss"]);
+      if (!skipped)
+        EXPECT_EQ(lines[i]["grad_norm"], expected[before]["grad_norm"]);
+    }
+    EXPECT_EQ(readFile(folder.getPath("saved")), parameters);
+  }
+}
+
+// A scale of 1 does not fall: gradients that overflow nevertheless are as bad
+// as without a scale, and so is a bad loss under any scale.
+TEST_F(RunTest, DynamicScaleDoesNotHideFailures) {
+  prepare(1, 2);
+  std::string options = "--fail-on-nan --steps 3 --loss-scale dynamic,init=";
+  Outcome outcome = run(2, "overflow=1", options + "2");
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 0)) << outcome.messages;
+  outcome = run(2, "overflow=1", options + "1");
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 13)) << outcome.messages;
+  EXPECT_TRUE(
+      contains(outcome.messages, "the gradient norm is not finite in step 2"))
+      << outcome.messages;
+  writeNpy(folder.getPath("target.npy"), {1, 1}, {NAN});
+  outcome = run(2, "", options + "1024");
+  EXPECT_EQ(outcome.statuses, std::vector<int>(2, 13)) << outcome.messages;
+  EXPECT_TRUE(contains(outcome.messages, "the loss is not finite in step 1"))
+      << outcome.messages;
 }
 
 TEST_F(RunTest, TraceHasTheActionsOfAllRanks) {

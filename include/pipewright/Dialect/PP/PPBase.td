@@ -144,9 +144,10 @@ def PP_BindingKind : PP_Enum<"BindingKind", "what a task's operand or result is"
     I32EnumAttrCase<"Saved", 5, "saved">,
     I32EnumAttrCase<"LossSum", 6, "loss_sum">,
     I32EnumAttrCase<"LossWeight", 7, "loss_weight">,
-    I32EnumAttrCase<"Output", 8, "output">,
-    I32EnumAttrCase<"Workspace", 9, "workspace">,
-    I32EnumAttrCase<"State", 10, "state">]>;
+    I32EnumAttrCase<"LossScale", 8, "loss_scale">,
+    I32EnumAttrCase<"Output", 9, "output">,
+    I32EnumAttrCase<"Workspace", 10, "workspace">,
+    I32EnumAttrCase<"State", 11, "state">]>;
 def PP_BindingAttr : AttrDef<PPDialect, "Binding"> {
   let mnemonic = "binding";
   let summary = "names the memory behind a task's operand or result";
@@ -160,6 +161,7 @@ def PP_BindingAttr : AttrDef<PPDialect, "Binding"> {
     | `channel` | channel | | micro-batch, from its receive or its producer to its last use |
     | `saved` | stage | number | micro-batch, from F (or R) to the last backward task |
     | `loss_sum`, `loss_weight` | | | micro-batch |
+    | `loss_scale` | | | rank, the gradient of each `loss_sum`: written by the runtime before a step |
     | `output` | model output | | micro-batch |
     | `workspace` | | | rank |
     | `state` | parameter | number of the optimizer's tensor | rank |
