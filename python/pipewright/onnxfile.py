@@ -30,6 +30,7 @@ class DataType(enum.IntEnum):
     INT32 = 6
     INT64 = 7
     BOOL = 9
+    FLOAT16 = 10
     DOUBLE = 11
     BFLOAT16 = 16
 

@@ -27,6 +27,7 @@ SAFETENSORS_TYPES = {
     "I32": DataType.INT32,
     "I64": DataType.INT64,
     "BOOL": DataType.BOOL,
+    "F16": DataType.FLOAT16,
     "BF16": DataType.BFLOAT16,
 }
 

@@ -48,6 +48,31 @@ def linear(layers: int = 2, values: list[float] | None = None) -> Graph:
     return graph
 
 
+def half_precision(
+    layers: int = 3, wire: int | None = None, weight: int | None = None
+) -> Graph:
+    """Linear layers of one weight, where the result of layer `wire`, or the weight
+    of layer `weight`, goes through float16, and with it its gradient."""
+    half, single = int(DataType.FLOAT16), int(DataType.FLOAT)
+    graph = Graph("half_precision")
+    x = graph.input("x", DataType.FLOAT, ["batch", 1])
+    for index in range(layers):
+        scope = graph.scope(f"/layers.{index}")
+        w = graph.initializer(
+            f"layers.{index}.weight", weights.full(1 + index / 8, [1, 1])
+        )
+        if index == weight:
+            w = scope.node("Cast", scope.node("Cast", w, to=half), to=single)
+        if wire is not None and index == wire + 1:
+            x = scope.node("Cast", x, to=single)
+        name = "prediction" if index == layers - 1 else None
+        x = scope.node("MatMul", x, w, name=name)
+        if index == wire:
+            x = scope.node("Cast", x, to=half)
+    graph.output("prediction", DataType.FLOAT, ["batch", 1])
+    return graph
+
+
 def skip_mlp(layers: int = 5, source: int = 0, target: int = 3, width: int = 16) -> Graph:
     """The result of layer `source` is added to that of layer `target`."""
     graph = Graph("skip_mlp")
@@ -163,6 +188,7 @@ MODELS: dict[str, Callable[[], Graph]] = {
     function.__name__.replace("_", "-"): function
     for function in (
         linear,
+        half_precision,
         skip_mlp,
         dropout_mlp,
         tied_embedding,
