@@ -14,7 +14,8 @@
 using namespace llvm;
 using namespace pipewright;
 
-UnitLists pipewright::listUnits(int64_t stage, int64_t microbatches) {
+/// The micro-batches of the only stage of a rank, first to last.
+static UnitLists listUnits(int64_t stage, int64_t microbatches) {
   UnitLists units;
   for (int64_t mb = 0; mb < microbatches; ++mb)
     units.forwards.push_back({stage, mb});
@@ -58,8 +59,9 @@ static Error checkGroups(const ScheduleRequest &request) {
   return checkTractable(shape);
 }
 
-Expected<std::vector<int64_t>>
-pipewright::getGroups(const ScheduleRequest &request) {
+/// The sizes of the groups that \p request asks for, the largest first.
+static Expected<std::vector<int64_t>>
+getGroups(const ScheduleRequest &request) {
   if (Error error = checkGroups(request))
     return error;
   int64_t ranks = request.shape.ranks, left = request.shape.microbatches;
@@ -74,8 +76,9 @@ pipewright::getGroups(const ScheduleRequest &request) {
 }
 
 void pipewright::addAlternating(Schedule &schedule, int64_t rank,
-                                const UnitLists &units, int64_t warmup,
-                                std::optional<int64_t> weightDelay) {
+                                const UnitLists &units,
+                                const Alternation &alternation) {
+  std::optional<int64_t> weightDelay = alternation.weightDelay;
   schedule.reserve(rank, units.forwards.size() +
                              (weightDelay ? 2 : 1) * units.backwards.size());
   LaneWriter lane(schedule, rank);
@@ -83,7 +86,7 @@ void pipewright::addAlternating(Schedule &schedule, int64_t rank,
     lane.add({{kind, unit.stage, unit.microbatch}});
   };
   ArrayRef<Unit> forwards = units.forwards, backwards = units.backwards;
-  int64_t first = std::min<int64_t>(warmup, forwards.size());
+  int64_t first = std::min<int64_t>(alternation.warmup, forwards.size());
   for (const Unit &unit : forwards.take_front(first))
     add(ActionKind::F, unit);
   forwards = forwards.drop_front(first);
@@ -101,4 +104,32 @@ void pipewright::addAlternating(Schedule &schedule, int64_t rank,
   if (weightDelay)
     for (const Unit &unit : backwards.drop_front(pending))
       add(ActionKind::W, unit);
+}
+
+Expected<Schedule> pipewright::buildAlternating(const ScheduleRequest &request,
+                                                AlternationRule rule) {
+  const ScheduleShape &shape = request.shape;
+  if (Error error = checkChunks(shape, 1))
+    return error;
+  Schedule schedule(shape);
+  for (int64_t rank = 0; rank < shape.ranks; ++rank)
+    addAlternating(schedule, rank, listUnits(rank, shape.microbatches),
+                   rule(rank));
+  return schedule;
+}
+
+Expected<Schedule> pipewright::buildInterleaved(const ScheduleRequest &request,
+                                                AlternationRule rule) {
+  const ScheduleShape &shape = request.shape;
+  Expected<std::vector<int64_t>> groups = getGroups(request);
+  if (!groups)
+    return groups.takeError();
+  Schedule schedule(shape);
+  for (int64_t rank = 0; rank < shape.ranks; ++rank) {
+    Alternation alternation = rule(rank);
+    alternation.warmup += (shape.chunks - 1) * groups->front();
+    addAlternating(schedule, rank, listInterleaved(shape, rank, *groups),
+                   alternation);
+  }
+  return schedule;
 }

@@ -30,31 +30,46 @@ struct UnitLists {
   std::vector<Unit> backwards;
 };
 
-/// The micro-batches of the only stage of a rank, first to last.
-UnitLists listUnits(int64_t stage, int64_t microbatches);
-
 /// The units of \p rank with several chunks: \p groups of so many
 /// micro-batches, all of one group on one chunk, then on the next; backwards
 /// begin at the last chunk.
 UnitLists listInterleaved(const ScheduleShape &shape, int64_t rank,
                           llvm::ArrayRef<int64_t> groups);
 
-/// The sizes of the groups that \p request asks for, the largest first: all of
-/// ScheduleRequest::group but for the last, or as equal and as small as they
-/// can be. None is below the number of ranks, or a micro-batch could reach the
-/// next chunk before the group is through with this one, and ranks would wait
-/// for each other; so the last may go beyond the micro-batches that there are.
-/// Refuses a size below the number of ranks, or above all micro-batches.
-llvm::Expected<std::vector<int64_t>> getGroups(const ScheduleRequest &request);
-
-/// Adds \p warmup forwards to \p rank (or as many as there are), then a
+/// How a rank alternates: `warmup` forwards (or as many as there are), then a
 /// backward and a forward in turn, then the backwards that are left. Backwards
-/// are full ones, unless there is a \p weightDelay: then they are those for
-/// the inputs alone, and the one for the weights follows after as many further
+/// are full ones, unless there is a `weightDelay`: then they are those for the
+/// inputs alone, and the one for the weights follows after as many further
 /// backwards, or at the end.
+struct Alternation {
+  int64_t warmup;
+  std::optional<int64_t> weightDelay = std::nullopt;
+};
+
+/// Adds \p units to \p rank as \p alternation says.
 void addAlternating(Schedule &schedule, int64_t rank, const UnitLists &units,
-                    int64_t warmup,
-                    std::optional<int64_t> weightDelay = std::nullopt);
+                    const Alternation &alternation);
+
+/// What tells schedules that alternate apart: the alternation of each rank.
+using AlternationRule = llvm::function_ref<Alternation(int64_t rank)>;
+
+/// A schedule with one chunk per rank, whose micro-batches come first to last.
+/// Refuses other numbers of chunks.
+llvm::Expected<Schedule> buildAlternating(const ScheduleRequest &request,
+                                          AlternationRule rule);
+
+/// A schedule with any number of chunks, on which listInterleaved spreads the
+/// micro-batches. Its ranks run the forwards of the first group on all chunks
+/// but the last in addition to those that \p rule says.
+///
+/// Groups are of ScheduleRequest::group micro-batches but for the last, or as
+/// equal and as small as they can be. None is below the number of ranks, or a
+/// micro-batch could reach the next chunk before the group is through with this
+/// one, and ranks would wait for each other; so the last may go beyond the
+/// micro-batches that there are. Refuses a size below the number of ranks, or
+/// above all micro-batches.
+llvm::Expected<Schedule> buildInterleaved(const ScheduleRequest &request,
+                                          AlternationRule rule);
 
 /// A stage of one direction as its rank sees it: each kind of work meets the
 /// micro-batches first to last, so an order need not name them.

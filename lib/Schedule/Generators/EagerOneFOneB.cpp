@@ -13,14 +13,10 @@ using namespace pipewright;
 /// nearly twice the memory.
 static llvm::Expected<Schedule>
 buildEagerOneFOneB(const ScheduleRequest &request) {
-  const ScheduleShape &shape = request.shape;
-  if (llvm::Error error = checkChunks(shape, 1))
-    return error;
-  Schedule schedule(shape);
-  for (int64_t rank = 0; rank < shape.ranks; ++rank)
-    addAlternating(schedule, rank, listUnits(rank, shape.microbatches),
-                   /*warmup=*/2 * (shape.ranks - rank) - 1);
-  return schedule;
+  int64_t ranks = request.shape.ranks;
+  return buildAlternating(request, [&](int64_t rank) {
+    return Alternation{/*warmup=*/2 * (ranks - rank) - 1};
+  });
 }
 
 namespace pipewright {

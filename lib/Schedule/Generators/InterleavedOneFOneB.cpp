@@ -14,16 +14,10 @@ using namespace pipewright;
 /// group on all chunks but the last.
 static llvm::Expected<Schedule>
 buildInterleavedOneFOneB(const ScheduleRequest &request) {
-  const ScheduleShape &shape = request.shape;
-  llvm::Expected<std::vector<int64_t>> groups = getGroups(request);
-  if (!groups)
-    return groups.takeError();
-  Schedule schedule(shape);
-  for (int64_t rank = 0; rank < shape.ranks; ++rank)
-    addAlternating(schedule, rank, listInterleaved(shape, rank, *groups),
-                   /*warmup=*/2 * (shape.ranks - 1 - rank) +
-                       (shape.chunks - 1) * groups->front() + 1);
-  return schedule;
+  int64_t ranks = request.shape.ranks;
+  return buildInterleaved(request, [&](int64_t rank) {
+    return Alternation{/*warmup=*/2 * (ranks - 1 - rank) + 1};
+  });
 }
 
 namespace pipewright {

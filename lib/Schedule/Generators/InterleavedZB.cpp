@@ -13,17 +13,10 @@ using namespace pipewright;
 /// otherwise, so it holds no more units than P on each chunk.
 static llvm::Expected<Schedule>
 buildInterleavedZB(const ScheduleRequest &request) {
-  const ScheduleShape &shape = request.shape;
-  llvm::Expected<std::vector<int64_t>> groups = getGroups(request);
-  if (!groups)
-    return groups.takeError();
-  Schedule schedule(shape);
-  for (int64_t rank = 0; rank < shape.ranks; ++rank)
-    addAlternating(schedule, rank, listInterleaved(shape, rank, *groups),
-                   /*warmup=*/shape.ranks - rank +
-                       (shape.chunks - 1) * groups->front(),
-                   /*weightDelay=*/rank);
-  return schedule;
+  int64_t ranks = request.shape.ranks;
+  return buildInterleaved(request, [&](int64_t rank) {
+    return Alternation{/*warmup=*/ranks - rank, /*weightDelay=*/rank};
+  });
 }
 
 namespace pipewright {

@@ -18,7 +18,7 @@ static llvm::Expected<Schedule> buildLoopedBFS(const ScheduleRequest &request) {
   for (int64_t rank = 0; rank < shape.ranks; ++rank)
     addAlternating(schedule, rank,
                    listInterleaved(shape, rank, /*groups=*/shape.microbatches),
-                   /*warmup=*/shape.chunks * shape.microbatches);
+                   {/*warmup=*/shape.chunks * shape.microbatches});
   return schedule;
 }
 

@@ -12,14 +12,10 @@ using namespace pipewright;
 /// alternates one backward with one forward, so it never holds the activations
 /// of more than P - p micro-batches, however many there are.
 static llvm::Expected<Schedule> buildOneFOneB(const ScheduleRequest &request) {
-  const ScheduleShape &shape = request.shape;
-  if (llvm::Error error = checkChunks(shape, 1))
-    return error;
-  Schedule schedule(shape);
-  for (int64_t rank = 0; rank < shape.ranks; ++rank)
-    addAlternating(schedule, rank, listUnits(rank, shape.microbatches),
-                   /*warmup=*/shape.ranks - rank);
-  return schedule;
+  int64_t ranks = request.shape.ranks;
+  return buildAlternating(request, [&](int64_t rank) {
+    return Alternation{/*warmup=*/ranks - rank};
+  });
 }
 
 namespace pipewright {

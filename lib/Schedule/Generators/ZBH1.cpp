@@ -13,14 +13,10 @@ using namespace pipewright;
 /// gradient for the weights p micro-batches later, where it would wait
 /// otherwise; no rank holds more than P micro-batches.
 static llvm::Expected<Schedule> buildZBH1(const ScheduleRequest &request) {
-  const ScheduleShape &shape = request.shape;
-  if (llvm::Error error = checkChunks(shape, 1))
-    return error;
-  Schedule schedule(shape);
-  for (int64_t rank = 0; rank < shape.ranks; ++rank)
-    addAlternating(schedule, rank, listUnits(rank, shape.microbatches),
-                   /*warmup=*/shape.ranks - rank, /*weightDelay=*/rank);
-  return schedule;
+  int64_t ranks = request.shape.ranks;
+  return buildAlternating(request, [&](int64_t rank) {
+    return Alternation{/*warmup=*/ranks - rank, /*weightDelay=*/rank};
+  });
 }
 
 namespace pipewright {

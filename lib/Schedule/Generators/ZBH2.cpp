@@ -13,15 +13,11 @@ using namespace pipewright;
 /// runs the gradient for the weights 2 p micro-batches later. That holds
 /// nearly twice the activations.
 static llvm::Expected<Schedule> buildZBH2(const ScheduleRequest &request) {
-  const ScheduleShape &shape = request.shape;
-  if (llvm::Error error = checkChunks(shape, 1))
-    return error;
-  Schedule schedule(shape);
-  for (int64_t rank = 0; rank < shape.ranks; ++rank)
-    addAlternating(schedule, rank, listUnits(rank, shape.microbatches),
-                   /*warmup=*/2 * (shape.ranks - rank) - 1,
-                   /*weightDelay=*/2 * rank);
-  return schedule;
+  int64_t ranks = request.shape.ranks;
+  return buildAlternating(request, [&](int64_t rank) {
+    return Alternation{/*warmup=*/2 * (ranks - rank) - 1,
+                       /*weightDelay=*/2 * rank};
+  });
 }
 
 namespace pipewright {
