@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Schedule/ScheduleRegistry.h"
+#include "../ZeroBubbleTable.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,35 +23,9 @@
 using namespace llvm;
 using namespace pipewright;
 
-namespace {
-struct Row {
-  int64_t ranks, microbatches;
-  /// In milliseconds.
-  StageCost cost;
-  double latency;
-  double rate;
-};
-} // namespace
-
-static const Row rows[] = {{8, 24, {18.522, 18.086, 9.337}, .601, .0433},
-                           {8, 32, {18.513, 18.086, 9.331}, .626, .0039},
-                           {8, 64, {18.546, 18.097, 9.321}, .762, .0026},
-                           {8, 24, {29.718, 29.444, 19.927}, .527, .0029},
-                           {8, 32, {29.802, 29.428, 19.530}, .577, .0022},
-                           {8, 64, {29.935, 29.621, 19.388}, .535, .0010},
-                           {16, 48, {11.347, 11.248, 8.132}, .377, .0066},
-                           {16, 64, {11.307, 11.254, 8.101}, .379, .0054},
-                           {16, 128, {11.325, 11.308, 8.109}, .378, .0028},
-                           {32, 96, {10.419, 10.207, 7.715}, .408, .0038},
-                           {32, 128, {10.408, 10.204, 7.703}, .408, .0029},
-                           {32, 256, {10.402, 10.248, 7.698}, .460, .0018}};
-
 /// Prints a line for \p row; returns false if its rate is not reached.
-static bool report(const Row &row) {
-  ScheduleRequest request(row.ranks, row.microbatches, /*chunks=*/1);
-  request.costs.share = row.cost;
-  request.costs.latency = row.latency;
-  request.objective = Objective::Span;
+static bool report(const ZeroBubbleRow &row) {
+  ScheduleRequest request = row.getRequest();
   auto start = std::chrono::steady_clock::now();
   Schedule schedule = cantFail(buildSchedule("auto", request));
   std::chrono::duration<double> seconds =
@@ -60,10 +34,10 @@ static bool report(const Row &row) {
   Metrics metrics = measure(schedule, simulate(schedule, costs));
   double rate = metrics.getSpanBubbleRatio();
   // The table has four digits.
-  bool isReached = rate <= row.rate + 0.00005;
+  bool isReached = rate <= row.zb2p + 0.00005;
   outs() << format("%3lld ranks %4lld micro-batches  ZB-2p %.4f  auto %.4f  "
                    "%5.1f activations  %6.2f s%s\n",
-                   (long long)row.ranks, (long long)row.microbatches, row.rate,
+                   (long long)row.ranks, (long long)row.microbatches, row.zb2p,
                    rate,
                    *std::max_element(metrics.peakActivations.begin(),
                                      metrics.peakActivations.end()),
@@ -73,7 +47,7 @@ static bool report(const Row &row) {
 
 int main() {
   bool isReached = true;
-  for (const Row &row : rows)
+  for (const ZeroBubbleRow &row : zeroBubbleTable)
     isReached &= report(row);
   return isReached ? 0 : 1;
 }

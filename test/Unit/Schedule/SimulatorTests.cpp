@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../../ZeroBubbleTable.h"
+
 #include "pipewright/Schedule/Communication.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
 #include "pipewright/Schedule/Simulator.h"
@@ -43,20 +45,17 @@ TEST(Metrics, SpanBubbleOfZBH1) {
     }
 }
 
-/// Rates of the zero-bubble paper, of the span: 1.5B and 28.3B parameters.
-TEST(Metrics, SpanBubbleRatioOfTheZeroBubblePaper) {
-  auto ratio = [](StringRef name, int64_t p, int64_t m, const StageCost &cost,
-                  double latency) {
-    return measureUniform(build(name, p, m), cost, latency)
-        .getSpanBubbleRatio();
-  };
-  EXPECT_NEAR(ratio("1f1b", 8, 24, {18.522, 18.086, 9.337}, .601), .2431, 5e-5);
-  EXPECT_NEAR(ratio("zb-h1", 8, 24, {18.522, 18.086, 9.337}, .601), .1585,
-              5e-5);
-  EXPECT_NEAR(ratio("1f1b", 32, 96, {10.419, 10.207, 7.715}, .408), .2646,
-              5e-5);
-  EXPECT_NEAR(ratio("zb-h1", 32, 96, {10.419, 10.207, 7.715}, .408), .1421,
-              5e-5);
+TEST(Metrics, SpanBubbleRatiosOfTheZeroBubblePaper) {
+  for (const ZeroBubbleRow &row : zeroBubbleTable)
+    for (auto [name, ratio] :
+         {std::pair("1f1b", row.oneFOneB), std::pair("zb-h1", row.zbh1),
+          std::pair("zb-h2", row.zbh2)}) {
+      Schedule schedule = build(name, row.ranks, row.microbatches);
+      Metrics metrics = measureUniform(schedule, row.cost, row.latency);
+      EXPECT_NEAR(metrics.getSpanBubbleRatio(), ratio, 6e-5)
+          << name << ", " << row.ranks << " ranks, " << row.microbatches
+          << " micro-batches, F " << row.cost.f;
+    }
 }
 
 TEST(Metrics, MessagesCrossRanksBothWays) {

@@ -125,36 +125,3 @@ TEST(ZeroBubble, MemoryThatOnlyWeightGradientsKeep) {
               << p << " ranks, " << m << " micro-batches, rank " << rank;
         }
 }
-
-/// The share of the longest span of any rank in which it is idle.
-static double getSpanRate(StringRef name, const Point &point) {
-  double bubble = simulate(name, point).spanBubble;
-  return bubble / (point.work() + bubble);
-}
-
-/// The zero-bubble paper's columns 1F1B, ZB-H1 and ZB-H2, with its measured
-/// times.
-TEST(Published, SpanRates) {
-  struct Row {
-    Point point;
-    double oneFOneB, zbh1, zbh2;
-  };
-  for (const Row &row :
-       {Row{{8, 24, 18.522, 18.086, 9.337, .601}, .2431, .1585, .1083},
-        Row{{8, 32, 18.513, 18.086, 9.331, .626}, .1985, .1242, .0837},
-        Row{{8, 64, 18.546, 18.097, 9.321, .762}, .1240, .0674, .0444},
-        Row{{8, 24, 29.718, 29.444, 19.927, .527}, .2347, .1323, .0698},
-        Row{{8, 32, 29.802, 29.428, 19.530, .577}, .1898, .1045, .0559},
-        Row{{8, 64, 29.935, 29.621, 19.388, .535}, .1091, .0554, .0294},
-        Row{{16, 48, 11.347, 11.248, 8.132, .377}, .2552, .1397, .0672},
-        Row{{16, 64, 11.307, 11.254, 8.101, .379}, .2082, .1088, .0516},
-        Row{{16, 128, 11.325, 11.308, 8.109, .378}, .1251, .0576, .0266},
-        Row{{32, 96, 10.419, 10.207, 7.715, .408}, .2646, .1421, .0641},
-        Row{{32, 128, 10.408, 10.204, 7.703, .408}, .2168, .1106, .0490},
-        Row{{32, 256, 10.402, 10.248, 7.698, .460}, .1352, .0594, .0257}}) {
-    EXPECT_NEAR(getSpanRate("1f1b", row.point), row.oneFOneB, 6e-5)
-        << row.point;
-    EXPECT_NEAR(getSpanRate("zb-h1", row.point), row.zbh1, 6e-5) << row.point;
-    EXPECT_NEAR(getSpanRate("zb-h2", row.point), row.zbh2, 6e-5) << row.point;
-  }
-}
