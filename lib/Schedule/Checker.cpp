@@ -69,6 +69,7 @@ private:
   void checkOnce(int64_t rank);
   void checkRoles(const Action &where, Work work);
   void checkBackward(const Action &where, Work work);
+  void reportMissing(const Action &action);
   void checkPlacement(int64_t rank);
   void checkOrderOfRoles(int64_t rank);
   void checkComesAfter(const Action &part, int64_t rank, int64_t index);
@@ -84,6 +85,10 @@ private:
   /// The place of the stage and micro-batch of \p action in arrays of them.
   int64_t getPosition(const Action &action) const {
     return flow.getValues().activation(action.stage, action) / 2;
+  }
+  static Action withKind(Action action, ActionKind kind) {
+    action.kind = kind;
+    return action;
   }
   static constexpr Work getBit(ActionKind kind) {
     return 1 << static_cast<unsigned>(kind);
@@ -281,7 +286,6 @@ void Checker::checkOnce(int64_t rank) {
 
 /// Each of the stage's roles runs; no other one does.
 void Checker::checkRoles(const Action &where, Work work) {
-  int64_t owner = schedule.getRank(where.stage, where.direction);
   ArrayRef<ActionKind> roles = options.roles[where.stage];
   constexpr unsigned apart = getBit(ActionKind::B) | getBit(ActionKind::W);
   bool isSplit =
@@ -291,12 +295,11 @@ void Checker::checkRoles(const Action &where, Work work) {
     work ^= getBit(ActionKind::BW) | apart;
   for (ActionKind kind : {ActionKind::F, ActionKind::B, ActionKind::W,
                           ActionKind::BW, ActionKind::R}) {
-    Action action = where;
-    action.kind = kind;
+    Action action = withKind(where, kind);
     bool exists = work & getBit(kind);
     bool expected = is_contained(roles, kind);
     if (expected && !exists) {
-      report(Rule::S1, owner, -1, describe(action) + " never runs; add it");
+      reportMissing(action);
     } else if (!expected && exists) {
       Place place = getPlace(action);
       report(Rule::S1, place.rank, place.action,
@@ -306,34 +309,31 @@ void Checker::checkRoles(const Action &where, Work work) {
   }
 }
 
+void Checker::reportMissing(const Action &action) {
+  report(Rule::S1, schedule.getRank(action.stage, action.direction), -1,
+         describe(action) + " never runs; add it");
+}
+
 /// F runs, and either BW or both B and W.
 void Checker::checkBackward(const Action &where, Work work) {
-  auto withKind = [&](ActionKind kind) {
-    Action action = where;
-    action.kind = kind;
-    return action;
-  };
-  auto missing = [&](ActionKind kind) {
-    report(Rule::S1, schedule.getRank(where.stage, where.direction), -1,
-           describe(withKind(kind)) + " never runs; add it");
-  };
   if (!(work & getBit(ActionKind::F)))
-    missing(ActionKind::F);
+    reportMissing(withKind(where, ActionKind::F));
   if (schedule.isForwardOnly())
     return;
   bool hasB = work & getBit(ActionKind::B);
   bool hasW = work & getBit(ActionKind::W);
   if (!(work & getBit(ActionKind::BW))) {
     if (!hasB && !hasW)
-      missing(ActionKind::BW);
+      reportMissing(withKind(where, ActionKind::BW));
     else if (hasB != hasW)
-      missing(hasB ? ActionKind::W : ActionKind::B);
+      reportMissing(withKind(where, hasB ? ActionKind::W : ActionKind::B));
     return;
   }
   if (!hasB && !hasW)
     return;
-  Place full = getPlace(withKind(ActionKind::BW));
-  Place second = getPlace(withKind(hasB ? ActionKind::B : ActionKind::W));
+  Place full = getPlace(withKind(where, ActionKind::BW));
+  Place second =
+      getPlace(withKind(where, hasB ? ActionKind::B : ActionKind::W));
   report(Rule::S1, second.rank, second.action,
          describeAt(second.rank, second.action) +
              " repeats a part of the full backward; remove one of them",
@@ -384,8 +384,7 @@ void Checker::checkComesAfter(const Action &part, int64_t rank, int64_t index) {
       return;
     if (!(open & getBit(earlier)))
       continue;
-    Action needed = part;
-    needed.kind = earlier;
+    Action needed = withKind(part, earlier);
     report(Rule::S3, rank, index,
            describe(part) + " does not run after " + describe(needed) +
                "; move it there",
