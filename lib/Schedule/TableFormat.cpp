@@ -18,14 +18,22 @@ using namespace pipewright;
 /// Wider timelines are for pictures.
 static constexpr double maxColumns = 240;
 
+/// Tells directions apart: nothing for the first one, `'` for the second, `'2`
+/// for the third.
+static std::string getMark(int64_t direction) {
+  if (direction == 0)
+    return "";
+  return direction == 1 ? "'" : "'" + std::to_string(direction);
+}
+
 /// What an action is called in the timeline: `F3`, `BW0`; with several stages
-/// on a rank also the stage: `F3.1`.
+/// on a rank also the stage and the mark of the direction: `F3.1`, `F3.1'`.
 static std::string getLabel(const Schedule &schedule, const Action &action) {
   std::string label;
   forEachPart(action, [&](const Action &part) {
     label += getName(part.kind).str() + std::to_string(part.microbatch);
     if (schedule.getShape().chunks > 1 || schedule.getDirections() > 1)
-      label += "." + std::to_string(part.stage);
+      label += "." + std::to_string(part.stage) + getMark(part.direction);
   });
   return label;
 }
@@ -72,16 +80,27 @@ static void writeTimeline(const Schedule &schedule, const Timeline &timeline,
   }
 }
 
+/// Explains the marks, if there are any.
+static void writeLegend(const Schedule &schedule, raw_ostream &os) {
+  int64_t last = schedule.getDirections() - 1;
+  if (last == 0)
+    return;
+  os << "F0.1" << getMark(last) << " is the forward of micro-batch 0 on stage "
+     << "1 in direction " << last << "; without a mark it is direction 0\n";
+}
+
 void pipewright::writeTable(const Schedule &schedule, const Timeline &timeline,
                             const Metrics &metrics, raw_ostream &os) {
   os << schedule.getName() << ": " << schedule.getRanks() << " ranks, "
      << schedule.getStages() << " stages, " << schedule.getShape().microbatches
      << " micro-batches\n\n";
   TimelineScale scale(schedule, timeline);
-  if (scale.fits())
+  if (scale.fits()) {
     writeTimeline(schedule, timeline, scale, os);
-  else
+    writeLegend(schedule, os);
+  } else {
     os << "the timeline is too wide for a terminal; use --format svg\n";
+  }
 
   bool hasBytes = !metrics.peakBytes.empty();
   os << formatv("\n{0,4} {1,12} {2,12} {3,18}", "rank", "busy", "idle",
