@@ -88,10 +88,33 @@ Expected<CostModel> pipewright::makeCosts(const Schedule &schedule,
   return model;
 }
 
-Timeline pipewright::simulate(const Schedule &schedule,
-                              const CostModel &costs) {
+/// The messages of \p run, which \p timeline shows, in the order of their
+/// ranks.
+static void addMessages(const Schedule &schedule, const CostModel &costs,
+                        const ScheduleTasks &tasks,
+                        const DryRun<ScheduleTasks> &run, Timeline &timeline) {
+  ValueNumbering values(schedule);
+  auto add = [&](int64_t value, bool isRemote) {
+    if (!isRemote)
+      return;
+    Action send = values.transfer(value, /*isSend=*/true);
+    bool isActivation = send.kind == ActionKind::SendF;
+    double end = tasks.getArrival(value, run.getEnd(value));
+    double moving =
+        costs.latency +
+        costs.getMessageTime(isActivation ? send.stage : send.stage - 1);
+    if (moving > 0)
+      timeline.messages.push_back({send, end - moving, end});
+  };
+  for (auto [rank, entries] : enumerate(timeline.ranks))
+    for (const Timeline::Entry &entry : entries)
+      tasks.forEachMake(rank, entry.action, add);
+}
+
+Timeline pipewright::simulate(const Schedule &schedule, const CostModel &costs,
+                              bool withMessages) {
   if (costs.machine.transport)
-    return simulateTransfers(schedule, costs);
+    return simulateTransfers(schedule, costs, withMessages);
   ScheduleTasks tasks(schedule, costs);
   DryRun run(tasks);
   Timeline timeline;
@@ -102,12 +125,14 @@ Timeline pipewright::simulate(const Schedule &schedule,
     timeline.ranks[rank].push_back({static_cast<int64_t>(index), start, end});
   });
   timeline.makespan = run.getMakespan();
+  if (withMessages)
+    addMessages(schedule, costs, tasks, run, timeline);
   return timeline;
 }
 
 static double getMakespan(const Schedule &schedule, const CostModel &costs) {
   if (costs.machine.transport)
-    return simulateTransfers(schedule, costs).makespan;
+    return simulateTransfers(schedule, costs, /*withMessages=*/false).makespan;
   ScheduleTasks tasks(schedule, costs);
   DryRun run(tasks);
   run.run([](int64_t, size_t, double, double) {});

@@ -24,8 +24,10 @@ namespace {
 /// later, so a link always serves the one that was ready first.
 class TransferRun {
 public:
-  TransferRun(const Schedule &schedule, const CostModel &costs)
-      : schedule(schedule), costs(costs), values(schedule),
+  TransferRun(const Schedule &schedule, const CostModel &costs,
+              bool withMessages)
+      : schedule(schedule), costs(costs), withMessages(withMessages),
+        values(schedule),
         network(buildNetwork(schedule, *costs.machine.transport,
                              /*withComputing=*/true)),
         lanes(network.lanes.size()), messages(network.messages) {
@@ -155,8 +157,11 @@ private:
         links[{getLane(message.sendLane).rank, getLane(message.recvLane).rank}];
     Action send = values.transfer(event.message, /*isSend=*/true);
     bool isActivation = send.kind == ActionKind::SendF;
-    isFree = std::max(isFree, event.time) +
+    double start = std::max(isFree, event.time);
+    isFree = start +
              costs.getMessageTime(isActivation ? send.stage : send.stage - 1);
+    if (withMessages && isFree + costs.latency > start)
+      timeline.messages.push_back({send, start, isFree + costs.latency});
     close(message.sendLane, isFree);
     close(message.recvLane, isFree + costs.latency);
   }
@@ -170,6 +175,7 @@ private:
 
   const Schedule &schedule;
   const CostModel &costs;
+  bool withMessages;
   ValueNumbering values;
   Network network;
   std::vector<LaneState> lanes;
@@ -183,6 +189,7 @@ private:
 } // namespace
 
 Timeline pipewright::simulateTransfers(const Schedule &schedule,
-                                       const CostModel &costs) {
-  return TransferRun(schedule, costs).run();
+                                       const CostModel &costs,
+                                       bool withMessages) {
+  return TransferRun(schedule, costs, withMessages).run();
 }

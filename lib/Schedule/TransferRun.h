@@ -13,7 +13,8 @@ namespace pipewright {
 
 /// Runs the actions and transfers of \p schedule as the transport of \p costs
 /// carries them out: simulate with a transport.
-Timeline simulateTransfers(const Schedule &schedule, const CostModel &costs);
+Timeline simulateTransfers(const Schedule &schedule, const CostModel &costs,
+                           bool withMessages);
 
 } // namespace pipewright
 

@@ -50,8 +50,8 @@ Error MachineOptions::addStragglers(int64_t ranks,
 }
 
 Timeline MachineOptions::simulate(const Schedule &schedule, CostModel costs,
-                                  Metrics &metrics) const {
-  Timeline timeline = pipewright::simulate(schedule, costs);
+                                  Metrics &metrics, bool withMessages) const {
+  Timeline timeline = pipewright::simulate(schedule, costs, withMessages);
   metrics = measure(schedule, timeline);
   metrics.peakBytes = getPeakBytes(schedule, costs);
   costs.machine.jitter = jitter;

@@ -23,8 +23,8 @@ struct MachineOptions {
   /// Adds the slow ones of so many ranks.
   llvm::Error addStragglers(int64_t ranks, MachineModel &machine) const;
   /// Times \p schedule, and what the actions' jitter makes of its makespan.
-  Timeline simulate(const Schedule &schedule, CostModel costs,
-                    Metrics &metrics) const;
+  Timeline simulate(const Schedule &schedule, CostModel costs, Metrics &metrics,
+                    bool withMessages) const;
 
   llvm::cl::list<std::string> straggler;
   llvm::cl::opt<double> jitter;

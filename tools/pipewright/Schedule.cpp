@@ -123,8 +123,10 @@ static int explore(Schedule schedule, const ScheduleRequest &request) {
   if (!complete)
     return refuse(toString(complete.takeError()));
   Metrics metrics;
-  Timeline timeline = machine.simulate(*complete, *costs, metrics);
   ScheduleFormat format = options.json ? ScheduleFormat::Json : outputFormat;
+  Timeline timeline =
+      machine.simulate(*complete, *costs, metrics,
+                       /*withMessages=*/format == ScheduleFormat::Trace);
   Error error = writeToOutput(options.output, [&](raw_ostream &os) {
     return writeSchedule(*complete, timeline, metrics, format, os);
   });

@@ -69,7 +69,8 @@ void writeSvg(const Schedule &schedule, const Timeline &timeline,
               std::optional<double> secondsPerUnit = std::nullopt);
 
 /// Chrome's trace format (chrome://tracing, Perfetto); one unit of time is
-/// shown as a millisecond.
+/// shown as a millisecond. The timeline's messages stand on threads of their
+/// own, once where they are sent and once where they are received.
 void writeTrace(const Schedule &schedule, const Timeline &timeline,
                 llvm::raw_ostream &os);
 

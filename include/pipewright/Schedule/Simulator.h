@@ -106,7 +106,7 @@ CostModel makeUniformCosts(const Schedule &schedule, const StageCost &share,
                            double latency = 0,
                            std::optional<double> pair = std::nullopt);
 
-/// When each computing action runs.
+/// When each computing action runs, and each message moves.
 struct Timeline {
   struct Entry {
     /// Position in the rank's actions.
@@ -114,8 +114,17 @@ struct Timeline {
     double start;
     double end;
   };
+  /// From when a message occupies its link until it is there.
+  struct Message {
+    /// SendF or SendB.
+    Action send;
+    double start;
+    double end;
+  };
   std::vector<std::vector<Entry>> ranks;
   double makespan = 0;
+  /// Messages that take time; empty unless asked for.
+  std::vector<Message> messages = {};
 };
 
 /// Makespans of one schedule with different seeds.
@@ -157,8 +166,9 @@ struct Metrics {
 /// and uses nothing but its link. With one, the schedule's own transfers are
 /// run in their order: they block the rank, or follow each other on streams
 /// beside it.
-/// \p schedule must have no violations.
-Timeline simulate(const Schedule &schedule, const CostModel &costs);
+/// \p schedule must have no violations. Only \p withMessages lists them.
+Timeline simulate(const Schedule &schedule, const CostModel &costs,
+                  bool withMessages = false);
 
 Metrics measure(const Schedule &schedule, const Timeline &timeline);
 
