@@ -42,6 +42,21 @@ const ScheduleInfo *ScheduleRegistry::lookup(StringRef name) const {
   return nullptr;
 }
 
+bool pipewright::isSearch(StringRef name) {
+  const ScheduleInfo *info = ScheduleRegistry::get().lookup(name);
+  return info && info->isSearch;
+}
+
+std::vector<int64_t> pipewright::listUsualChunks() {
+  std::vector<int64_t> numbers;
+  for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries())
+    if (!info.isSearch)
+      numbers.push_back(info.chunks);
+  llvm::sort(numbers);
+  numbers.erase(llvm::unique(numbers), numbers.end());
+  return numbers;
+}
+
 /// The number of chunks to use where \p request leaves it open.
 static int64_t chooseChunks(const ScheduleInfo &info,
                             const ScheduleRequest &request) {

@@ -55,6 +55,9 @@ struct ScheduleRequest {
   Objective objective = Objective::Makespan;
   /// Most copies of the parameters. Schedules of two directions have two.
   int64_t parameterCopies = 1;
+  /// The rank that holds each stage; empty: the search chooses. With one, all
+  /// schedules have one direction, and the shape says its number of chunks.
+  std::vector<int64_t> placement = {};
 };
 
 struct ScheduleInfo {
@@ -88,6 +91,12 @@ public:
 private:
   std::vector<ScheduleInfo> entries;
 };
+
+/// Whether \p name is that of a search.
+bool isSearch(llvm::StringRef name);
+
+/// The numbers of chunks that schedules usually have, in order.
+std::vector<int64_t> listUsualChunks();
 
 /// Builds the schedule called \p name; refuses unknown names and numbers
 /// below 1.

@@ -21,9 +21,13 @@ namespace pipewright {
 /// same request always gives the same schedule.
 ///
 /// Refuses a limit below the activations of one micro-batch, which every
-/// schedule holds, and stage costs for a number of stages that the ranks cannot
-/// share.
+/// schedule holds, and stage costs or a placement for a number of stages that
+/// the ranks cannot share.
 llvm::Expected<Schedule> searchSchedule(const ScheduleRequest &request);
+
+/// The best of the registered schedules alone, by the same measures and with
+/// the same refusals. It takes no search, so it is fast.
+llvm::Expected<Schedule> chooseRegistered(const ScheduleRequest &request);
 
 } // namespace pipewright
 

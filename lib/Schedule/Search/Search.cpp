@@ -26,7 +26,9 @@ public:
   /// larger ones, what happens at both ends hardly matters.
   static constexpr int64_t maxSize = 1'000'000;
 
-  explicit Search(const ScheduleRequest &request) : request(request) {}
+  /// Makes orders of its own only if \p withOwn.
+  Search(const ScheduleRequest &request, bool withOwn)
+      : request(request), withOwn(withOwn) {}
 
   /// The best schedule with \p chunks stages on each rank. It does not depend
   /// on what other numbers of chunks are tried, so asking for the number that
@@ -48,6 +50,7 @@ private:
   Expected<Score> judge(const Schedule &schedule) const;
 
   ScheduleRequest request;
+  bool withOwn;
   std::optional<Schedule> bestOfChunks, best;
   std::optional<Score> scoreOfChunks, score;
 };
@@ -66,6 +69,9 @@ Expected<Score> Search::judge(const Schedule &schedule) const {
 }
 
 void Search::offer(Schedule schedule, StringRef origin) {
+  if (!request.placement.empty() &&
+      schedule.getPlacement() != Placement{request.placement})
+    return;
   Expected<Score> found = judge(schedule);
   if (!found)
     return consumeError(found.takeError());
@@ -134,7 +140,8 @@ void Search::searchChunks(int64_t chunks) {
   sized.shape.chunks = chunks;
   scoreOfChunks.reset();
   tryRegistered(sized, /*copies=*/1);
-  if (3 * sized.shape.ranks * chunks * sized.shape.microbatches <= maxSize)
+  int64_t size = 3 * sized.shape.ranks * chunks * sized.shape.microbatches;
+  if (withOwn && size <= maxSize)
     tryOwn(sized);
   // Last, so that what changes can improve comes from one copy.
   if (request.parameterCopies > 1)
@@ -147,6 +154,12 @@ void Search::searchChunks(int64_t chunks) {
 
 void Search::tryOwn(const ScheduleRequest &sized) {
   const ScheduleShape &shape = sized.shape;
+  if (!request.placement.empty()) {
+    tryPlacement(sized, request.placement);
+    if (scoreOfChunks)
+      tryChanges(sized);
+    return;
+  }
   std::vector<int64_t> loops = placeInLoops(shape.ranks, shape.chunks).front();
   std::vector<int64_t> waves = placeInWaves(shape.ranks, shape.chunks).front();
   tryPlacement(sized, loops);
@@ -156,43 +169,54 @@ void Search::tryOwn(const ScheduleRequest &sized) {
     tryChanges(sized);
 }
 
-/// The numbers of chunks that registered schedules usually have, in order.
-static std::vector<int64_t> getUsualChunks() {
-  std::vector<int64_t> numbers;
-  for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries())
-    if (!info.isSearch)
-      numbers.push_back(info.chunks);
-  llvm::sort(numbers);
-  numbers.erase(llvm::unique(numbers), numbers.end());
-  return numbers;
-}
-
-Expected<Schedule> pipewright::searchSchedule(const ScheduleRequest &request) {
+/// Refuses what no schedule can answer.
+static Error checkRequest(const ScheduleRequest &request) {
   const ScheduleShape &shape = request.shape;
-  int64_t given = request.costs.stages.size();
-  if (given > 0 && given != shape.ranks * shape.chunks)
-    return createStringError(
-        "needs the costs of as many stages on each rank; " + Twine(given) +
-        " stages are not those of " + Twine(shape.ranks) + " ranks" +
-        (shape.chunks > 0 ? " with " + Twine(shape.chunks) + " chunks" : ""));
+  for (auto [what, given] : {std::pair("costs", request.costs.stages.size()),
+                             std::pair("placement", request.placement.size())})
+    if (given > 0 && int64_t(given) != shape.ranks * shape.chunks)
+      return createStringError(
+          "needs the " + Twine(what) + " of as many stages on each rank; " +
+          Twine(given) + " stages are not those of " + Twine(shape.ranks) +
+          " ranks" +
+          (shape.chunks > 0 ? " with " + Twine(shape.chunks) + " chunks" : ""));
   if (request.memoryLimit && !(*request.memoryLimit >= 1))
     return createStringError(
         formatv("needs a memory limit of at least 1, not {0}: every schedule "
                 "holds the activations of a micro-batch on each rank",
                 *request.memoryLimit));
+  return Error::success();
+}
 
-  Search search(request);
+static Expected<Schedule> findBest(const ScheduleRequest &request,
+                                   bool withOwn) {
+  if (Error error = checkRequest(request))
+    return error;
+  const ScheduleShape &shape = request.shape;
+  Search search(request, withOwn);
   if (shape.chunks > 0)
     search.searchChunks(shape.chunks);
   else
-    for (int64_t chunks : getUsualChunks())
+    for (int64_t chunks : listUsualChunks())
       search.searchChunks(chunks);
   std::optional<Schedule> best = search.takeBest();
-  if (!best)
-    return createStringError(
-        formatv("finds no schedule of {0} micro-batches that holds at most {1} "
-                "activations; only up to {2} operations does it make one of "
-                "its own",
-                shape.microbatches, *request.memoryLimit, Search::maxSize));
-  return std::move(*best);
+  if (best)
+    return std::move(*best);
+  std::string limit;
+  if (request.memoryLimit)
+    limit =
+        formatv(" that holds at most {0} activations", *request.memoryLimit);
+  return createStringError(
+      formatv("finds no schedule of {0} micro-batches{1}; only up to {2} "
+              "operations does it make one of its own",
+              shape.microbatches, limit, Search::maxSize));
+}
+
+Expected<Schedule> pipewright::searchSchedule(const ScheduleRequest &request) {
+  return findBest(request, /*withOwn=*/true);
+}
+
+Expected<Schedule>
+pipewright::chooseRegistered(const ScheduleRequest &request) {
+  return findBest(request, /*withOwn=*/false);
 }

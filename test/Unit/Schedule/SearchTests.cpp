@@ -8,6 +8,7 @@
 
 #include "pipewright/Schedule/Checker.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
+#include "pipewright/Schedule/Search.h"
 
 #include <gtest/gtest.h>
 
@@ -104,6 +105,63 @@ TEST(Search, IsNeverWorseWithUnequalStagesAndTwoCopies) {
   for (int64_t stage = 0; stage < 8; ++stage)
     request.costs.stages.push_back({1.0 + stage % 3, 2.0, 0.5 * (stage % 4)});
   expectNeverWorse(request);
+}
+
+/// Of the schedules that a placement admits it is never worse than one either.
+TEST(Search, KeepsThePlacement) {
+  for (const std::vector<int64_t> &placement :
+       {placeInLoops(/*ranks=*/3, /*chunks=*/2).front(),
+        placeInWaves(/*ranks=*/3, /*chunks=*/2).front(),
+        std::vector<int64_t>{2, 0, 1, 1, 2, 0}}) {
+    ScheduleRequest request(/*ranks=*/3, /*microbatches=*/6, /*chunks=*/2);
+    for (int64_t stage = 0; stage < 6; ++stage)
+      request.costs.stages.push_back({1.0 + stage % 3, 2.0, 0.5 * (stage % 4)});
+    request.placement = placement;
+    Schedule found = cantFail(buildSchedule("auto", request));
+    EXPECT_EQ(found.getPlacement(), Placement{placement});
+    EXPECT_EQ(toString(checkSchedule(found)), "");
+    int64_t others = 0;
+    for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries()) {
+      Expected<Schedule> other = buildSchedule(info.name, request);
+      if (!other) {
+        consumeError(other.takeError());
+        continue;
+      }
+      if (info.isSearch || other->getPlacement() != Placement{placement})
+        continue;
+      ++others;
+      EXPECT_LE(judge(found, request).makespan,
+                judge(*other, request).makespan * (1 + 1e-9))
+          << info.name.str();
+    }
+    // The last one is nobody's, so the search makes all of it.
+    EXPECT_EQ(others > 0, placement.front() == 0);
+  }
+}
+
+TEST(Search, RefusesAPlacementOfOtherStages) {
+  ScheduleRequest request(/*ranks=*/2, /*microbatches=*/4, /*chunks=*/2);
+  request.placement = {0, 1, 0};
+  Expected<Schedule> found = buildSchedule("auto", request);
+  ASSERT_FALSE(bool(found));
+  EXPECT_EQ(toString(found.takeError()),
+            "schedule 'auto' needs the placement of as many stages on each "
+            "rank; 3 stages are not those of 2 ranks with 2 chunks");
+}
+
+TEST(Search, ChoosesARegisteredSchedule) {
+  ScheduleRequest request(/*ranks=*/4, /*microbatches=*/8, /*chunks=*/0);
+  Schedule found = cantFail(chooseRegistered(request));
+  EXPECT_EQ(found.getName(), found.getChosen());
+  double makespan = judge(found, request).makespan;
+  for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries()) {
+    Expected<Schedule> other = buildSchedule(info.name, request);
+    if (!other)
+      consumeError(other.takeError());
+    else if (!info.isSearch && other->getDirections() == 1)
+      EXPECT_LE(makespan, judge(*other, request).makespan * (1 + 1e-9))
+          << info.name.str();
+  }
 }
 
 /// Rules know the shape alone; where stages differ, other warm-ups and other
