@@ -88,11 +88,12 @@ static LogicalResult emitIr(ModuleOp module, const PhaseInfo &phase,
          << "cannot write '" << path << "': " << error.message();
 }
 
-LogicalResult pipewright::runPhases(ModuleOp module,
-                                    const BuildOptions &options,
+LogicalResult pipewright::runPhases(ModuleOp module, BuildOptions &options,
                                     PhaseListener listener) {
   for (const PhaseInfo &phase : getPhases()) {
     listener(phase.name);
+    if (phase.name == "Stages")
+      choosePlacement(module, options);
     PassManager pm(module.getContext());
     phase.build(pm, options);
     if (failed(pm.run(module)))

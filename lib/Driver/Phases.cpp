@@ -55,7 +55,7 @@ static void addCostPasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createAnnotateCosts());
 }
 
-static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
+std::unique_ptr<Pass> pipewright::createBalance(const BuildOptions &options) {
   BalanceStagesOptions balance;
   balance.ranks = options.ranks;
   balance.chunks = options.chunks;
@@ -74,7 +74,11 @@ static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
   balance.splitAt.assign(options.splitAt.begin(), options.splitAt.end());
   balance.sizes.assign(options.needs.stageSizes.begin(),
                        options.needs.stageSizes.end());
-  pm.addPass(createBalanceStages(balance));
+  return createBalanceStages(balance);
+}
+
+static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
+  pm.addPass(createBalance(options));
   pm.addPass(createOutlineStages({options.needs.splitsBackward
                                       ? BackwardForm::Split
                                       : BackwardForm::Fused}));
@@ -99,8 +103,7 @@ static void addSchedulePasses(OpPassManager &pm, const BuildOptions &options) {
   AttachScheduleOptions attach;
   attach.schedule = options.schedule;
   attach.microbatches = options.microbatches;
-  if (options.needs.requestedChunks)
-    attach.chunks = *options.needs.requestedChunks;
+  attach.memory = options.memory;
   pm.addPass(createAttachSchedule(attach));
   pm.addPass(createCheckSchedule());
 }

@@ -6,10 +6,12 @@
 
 #include "pipewright/Driver/ResolveSchedule.h"
 
+#include "pipewright/Driver/Phases.h"
 #include "pipewright/Schedule/Checker.h"
 #include "pipewright/Schedule/LayerLayout.h"
 #include "pipewright/Schedule/ScheduleFile.h"
-#include "pipewright/Schedule/ScheduleRegistry.h"
+#include "pipewright/Schedule/Search.h"
+#include "pipewright/Schedule/StageGraph.h"
 
 using namespace llvm;
 using namespace pipewright;
@@ -65,6 +67,15 @@ static bool splitsBackward(const Schedule &schedule) {
   return found;
 }
 
+/// Has the stages of the build placed as those of \p schedule.
+static void takePlacement(const Schedule &schedule, BuildOptions &options) {
+  const ScheduleShape &shape = schedule.getShape();
+  options.chunks = shape.chunks;
+  options.needs.placement.clear();
+  if (schedule.getPlacement() != placeInLoops(shape.ranks, shape.chunks))
+    options.needs.placement = schedule.getPlacement();
+}
+
 /// Reads the stages' layers, and the chunks of a schedule that has no file to
 /// say them, from the layout.
 static Error resolveLayout(BuildOptions &options) {
@@ -83,16 +94,17 @@ static Error resolveLayout(BuildOptions &options) {
   return setChunks(*layout, orElse(options.ranks, usualRanks), options.chunks);
 }
 
-static Error resolveInference(BuildOptions &options) {
+/// Completes the options where no schedule tells the numbers.
+static Error resolveNumbers(BuildOptions &options) {
   options.ranks = orElse(options.ranks, usualRanks);
   options.microbatches = orElse(options.microbatches, usualMicrobatches);
-  options.chunks = orElse(options.chunks, 1);
-  if (isTractable(options.ranks, options.chunks) &&
-      isTractable(options.ranks * options.chunks, options.microbatches))
+  int64_t chunks = orElse(options.chunks, 1);
+  if (isTractable(options.ranks, chunks) &&
+      isTractable(options.ranks * chunks, options.microbatches))
     return Error::success();
   return createStringError(
-      Twine(options.ranks) + " ranks, " + Twine(options.chunks) +
-      " chunks and " + Twine(options.microbatches) +
+      Twine(options.ranks) + " ranks, " + Twine(chunks) + " chunks and " +
+      Twine(options.microbatches) +
       " micro-batches are too many; their product may be " + Twine(maxWork) +
       " at most");
 }
@@ -100,8 +112,15 @@ static Error resolveInference(BuildOptions &options) {
 Error pipewright::resolveSchedule(BuildOptions &options) {
   if (Error error = resolveLayout(options))
     return error;
-  if (options.forwardOnly)
-    return resolveInference(options);
+  if (options.forwardOnly) {
+    options.chunks = orElse(options.chunks, 1);
+    return resolveNumbers(options);
+  }
+  if (isSearch(options.schedule)) {
+    // Its own orders run W apart, and so may those that it takes.
+    options.needs.splitsBackward = true;
+    return resolveNumbers(options);
+  }
   Expected<Schedule> schedule = makeSchedule(options);
   if (!schedule)
     return schedule.takeError();
@@ -109,17 +128,58 @@ Error pipewright::resolveSchedule(BuildOptions &options) {
     return createStringError("schedule '" + schedule->getName() + "' has " +
                              Twine(schedule->getDirections()) +
                              " directions; a pipeline has 2 at most");
-  // What a search found by name need not be searched for again.
-  if (schedule->getChosen() == "search")
-    options.needs.requestedChunks = options.chunks;
-  else if (!schedule->getChosen().empty())
-    options.schedule = schedule->getChosen().str();
-  const ScheduleShape &shape = schedule->getShape();
-  options.ranks = shape.ranks;
-  options.microbatches = shape.microbatches;
-  options.chunks = shape.chunks;
+  options.ranks = schedule->getRanks();
+  options.microbatches = schedule->getShape().microbatches;
   options.needs.splitsBackward = splitsBackward(*schedule);
-  if (schedule->getPlacement() != placeInLoops(shape.ranks, shape.chunks))
-    options.needs.placement = schedule->getPlacement();
+  takePlacement(*schedule, options);
   return Error::success();
+}
+
+/// The costs of the stages that \p module is cut into for \p chunks chunks a
+/// rank, if it can be.
+static mlir::FailureOr<CostModel>
+cutStages(mlir::ModuleOp module, BuildOptions options, int64_t chunks) {
+  options.chunks = chunks;
+  options.needs.placement.clear();
+  // A trial: that a model has too few layers for it is no error.
+  mlir::ScopedDiagnosticHandler quiet(
+      module.getContext(), [](mlir::Diagnostic &) { return mlir::success(); });
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  mlir::PassManager pm(module.getContext());
+  pm.addPass(createBalance(options));
+  if (failed(pm.run(*copy)))
+    return mlir::failure();
+  mlir::FailureOr<StageGraph> graph = StageGraph::get(*copy);
+  if (failed(graph))
+    return mlir::failure();
+  return graph->getCosts();
+}
+
+void pipewright::choosePlacement(mlir::ModuleOp module, BuildOptions &options) {
+  if (options.forwardOnly || !isSearch(options.schedule))
+    return;
+  std::vector<int64_t> counts = listUsualChunks();
+  if (options.chunks != 0)
+    counts = {options.chunks};
+  double best = std::numeric_limits<double>::infinity();
+  for (int64_t chunks : counts) {
+    mlir::FailureOr<CostModel> costs = cutStages(module, options, chunks);
+    if (failed(costs))
+      continue;
+    ScheduleRequest request(options.ranks, options.microbatches, chunks);
+    request.costs.stages = costs->stages;
+    Expected<Schedule> schedule = chooseRegistered(request);
+    if (!schedule) {
+      // The search does not depend on it.
+      consumeError(schedule.takeError());
+      continue;
+    }
+    double makespan = simulate(*schedule, *costs).makespan;
+    if (makespan >= best)
+      continue;
+    best = makespan;
+    takePlacement(*schedule, options);
+  }
+  // If the model cannot be cut, the phase Stages says why.
+  options.chunks = orElse(options.chunks, counts.front());
 }

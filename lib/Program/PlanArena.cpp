@@ -177,8 +177,7 @@ void RankPlanner::placeUpdates() {
   auto rules = module.getOps<pp::UpdateRuleOp>();
   if (rules.empty())
     return;
-  int64_t states =
-      (*rules.begin()).getOptimizer() == pp::Optimizer::AdamW ? 2 : 1;
+  int64_t states = pp::countStates((*rules.begin()).getOptimizer());
   for (auto update : module.getOps<pp::UpdateOp>()) {
     StringRef name = update.getParameter();
     if (!parameters.contains(bind(pp::BindingKind::Parameter, name)))

@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ActivationLimit.h"
+
 #include "pipewright/Schedule/Passes.h"
 #include "pipewright/Schedule/ProgramSchedule.h"
 #include "pipewright/Schedule/ScheduleFile.h"
@@ -29,6 +31,7 @@ struct AttachSchedule
 private:
   FailureOr<Schedule> makeSchedule(const StageGraph &graph);
   llvm::Expected<Schedule> readFile();
+  llvm::Expected<Schedule> search(const StageGraph &graph);
   LogicalResult checkPlacement(const StageGraph &graph,
                                const Schedule &schedule);
 };
@@ -46,11 +49,33 @@ llvm::Expected<Schedule> AttachSchedule::readFile() {
   return parsed;
 }
 
+/// The best schedule for the stages' costs where they are.
+llvm::Expected<Schedule> AttachSchedule::search(const StageGraph &graph) {
+  ScheduleRequest request(graph.getRanks(), microbatches, graph.getChunks());
+  request.costs.stages = graph.getCosts().stages;
+  request.placement = graph.getPlacement().front();
+  request.recompute =
+      llvm::any_of(graph.getRoles(), [](llvm::ArrayRef<ActionKind> roles) {
+        return llvm::is_contained(roles, ActionKind::R);
+      });
+  if (memory > 0)
+    request.memoryLimit = estimateActivationLimit(graph, memory);
+  llvm::Expected<Schedule> found = buildSchedule(schedule, request);
+  if (found || !request.memoryLimit)
+    return found;
+  // That was an estimate; the plan of the arena decides.
+  llvm::consumeError(found.takeError());
+  request.memoryLimit.reset();
+  return buildSchedule(schedule, request);
+}
+
 FailureOr<Schedule> AttachSchedule::makeSchedule(const StageGraph &graph) {
-  ScheduleShape shape = {graph.getRanks(), microbatches,
-                         chunks < 0 ? graph.getChunks() : chunks};
   llvm::Expected<Schedule> built =
-      isScheduleFile(schedule) ? readFile() : buildSchedule(schedule, {shape});
+      isScheduleFile(schedule) ? readFile()
+      : isSearch(schedule)
+          ? search(graph)
+          : buildSchedule(schedule,
+                          {graph.getRanks(), microbatches, graph.getChunks()});
   if (!built)
     return getOperation().emitError() << toString(built.takeError());
   if (failed(checkPlacement(graph, *built)))
@@ -103,7 +128,10 @@ void AttachSchedule::runOnOperation() {
     step = makeSchedule(*graph);
     if (failed(step))
       return signalPassFailure();
-    policy = step->getName();
+    // What a search took from the registry is known by that name.
+    policy = step->getChosen().empty() || step->getChosen() == "search"
+                 ? step->getName()
+                 : step->getChosen();
   }
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   pp::ScheduleOp::create(builder, module.getLoc(), policy, shape.ranks,

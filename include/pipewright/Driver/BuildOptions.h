@@ -27,9 +27,6 @@ struct ScheduleNeeds {
   bool splitsBackward = false;
   /// Layers of each stage; empty: as balanced.
   std::vector<int64_t> stageSizes;
-  /// With which number of chunks the schedule has to be asked for, if not with
-  /// that of its stages: a search may choose.
-  std::optional<int64_t> requestedChunks;
 };
 
 /// The options of `pipewright build`, under the names of the command line.
@@ -63,7 +60,7 @@ struct BuildOptions {
   std::string remat = "none";
   /// A name, or a file that holds a schedule.
   std::string schedule = "1f1b";
-  /// Filled in by resolveSchedule.
+  /// Filled in by resolveSchedule and choosePlacement.
   ScheduleNeeds needs;
   /// Limit for the arena of a rank, in bytes; 0: none.
   int64_t memory = 0;

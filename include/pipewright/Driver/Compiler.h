@@ -26,9 +26,9 @@ mlir::OwningOpRef<mlir::ModuleOp> loadModel(const BuildOptions &options,
 using PhaseListener = llvm::function_ref<void(llvm::StringRef)>;
 
 /// Takes an imported module through all phases up to Program; the options are
-/// those that resolveSchedule completed.
-mlir::LogicalResult runPhases(mlir::ModuleOp module,
-                              const BuildOptions &options,
+/// those that resolveSchedule completed, and get the placement that the layers'
+/// costs ask for.
+mlir::LogicalResult runPhases(mlir::ModuleOp module, BuildOptions &options,
                               PhaseListener listener);
 
 /// Takes an imported module as far as its layers have a cost; without a loss,

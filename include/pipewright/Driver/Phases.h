@@ -25,12 +25,15 @@ struct PhaseInfo {
   /// As everywhere: folder, library, `--emit-ir` file.
   llvm::StringRef name;
   /// Adds the passes of the phase. From Stages on the options must have been
-  /// completed by resolveSchedule.
+  /// completed by resolveSchedule and choosePlacement.
   void (*build)(mlir::OpPassManager &pm, const BuildOptions &options);
 };
 
 /// The phases that work on the IR; Codegen and Package follow.
 llvm::ArrayRef<PhaseInfo> getPhases();
+
+/// The pass of Stages that cuts the model, for options that say how often.
+std::unique_ptr<mlir::Pass> createBalance(const BuildOptions &options);
 
 /// The passes of all phases, for completed options, as text that pp-opt's
 /// `--pass-pipeline` takes.

@@ -9,6 +9,7 @@
 
 #include "pipewright/Driver/BuildOptions.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 
 namespace pipewright {
@@ -19,8 +20,14 @@ namespace pipewright {
 /// numbers than those given, or does not pass the checker.
 ///
 /// An inference pipeline has one direction and its stages in loops, whatever
-/// the schedule.
+/// the schedule. What a search needs is left to choosePlacement.
 llvm::Error resolveSchedule(BuildOptions &options);
+
+/// Chooses chunks and placement for a schedule that is searched: those of the
+/// registered schedule that is best for the stages that \p module, whose layers
+/// have costs, is cut into. The order is left to the phase Schedule. Does
+/// nothing for other schedules.
+void choosePlacement(mlir::ModuleOp module, BuildOptions &options);
 
 } // namespace pipewright
 

@@ -23,6 +23,10 @@ def AttachSchedule : Pass<"pp-attach-schedule", "::mlir::ModuleOp"> {
     stage has these instead of BW. A pair becomes a `pp.overlap`, beside which
     its messages and its recomputation are.
 
+    A search keeps the stages where they are and makes the step short by their
+    costs. With `memory` it prefers schedules whose activations, as far as the
+    tasks tell, fit beside the parameters; `--pp-plan-arena` decides.
+
     ```mlir
     pp.schedule "1f1b" ranks 2 microbatches 2 chunks 1
     pp.program step rank 1 {
@@ -43,9 +47,9 @@ def AttachSchedule : Pass<"pp-attach-schedule", "::mlir::ModuleOp"> {
            "name of a schedule, or a .csv or .json file that holds one">,
     Option<"microbatches", "microbatches", "int64_t", "1",
            "micro-batches per step">,
-    Option<"chunks", "chunks", "int64_t", "-1",
-           "chunks to ask for; 0: what the schedule usually has (default: "
-           "those of the stages)">,
+    Option<"memory", "memory", "int64_t", "0",
+           "limit for the arena of a rank, in bytes, for schedules that are "
+           "searched; 0: none">,
   ];
 }
 

@@ -95,6 +95,10 @@ pp::ModelOp pp::getModel(ModuleOp module) {
   return models.empty() ? ModelOp() : *models.begin();
 }
 
+int64_t pp::countStates(Optimizer optimizer) {
+  return optimizer == Optimizer::AdamW ? 2 : 1;
+}
+
 int64_t pp::getBytes(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   unsigned bits = tensor.getElementType().getIntOrFloatBitWidth();

@@ -35,6 +35,9 @@ void walkActions(ProgramOp program,
 /// \p source is called: `act.0.1`, or `grad.u3.0` in direction 1.
 std::string nameChannel(ChannelKind kind, StageOp source, int64_t number);
 
+/// Tensors of state that \p optimizer keeps for each parameter.
+int64_t countStates(Optimizer optimizer);
+
 /// The size of a value of the (static) type \p type, in bytes; i1 takes one.
 int64_t getBytes(mlir::Type type);
 

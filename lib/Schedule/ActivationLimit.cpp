@@ -1,0 +1,69 @@
+//===- ActivationLimit.cpp - Memory as a number of micro-batches
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ActivationLimit.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace pipewright;
+
+/// Of what the forward of \p task's stage has for each micro-batch.
+static int64_t getActivationBytes(pp::TaskOp task) {
+  llvm::SmallMapVector<Attribute, int64_t, 16> sizes;
+  for (auto [argument, binding] : llvm::zip_equal(task.getBody().getArguments(),
+                                                  task.getArgumentBindings()))
+    if (cast<pp::BindingAttr>(binding).getKind() != pp::BindingKind::Parameter)
+      sizes[binding] = pp::getBytes(argument.getType());
+  for (auto [value, binding] :
+       llvm::zip_equal(task.getYield().getValues(), task.getResultBindings()))
+    sizes[binding] = pp::getBytes(value.getType());
+  int64_t bytes = 0;
+  for (auto [binding, size] : sizes)
+    bytes += size;
+  return bytes;
+}
+
+/// Of \p parameters and all that is kept for their update.
+static int64_t getParameterBytes(ArrayRef<Attribute> parameters,
+                                 ModuleOp module) {
+  auto rules = module.getOps<pp::UpdateRuleOp>();
+  int64_t copies =
+      rules.empty() ? 1 : 2 + pp::countStates((*rules.begin()).getOptimizer());
+  SymbolTable symbols(module);
+  int64_t bytes = 0;
+  for (Attribute name : parameters) {
+    auto parameter = symbols.lookup<pp::ParameterOp>(
+        cast<FlatSymbolRefAttr>(name).getValue());
+    bytes += pp::getBytes(parameter.getType()) *
+             (parameter.getTrainable() ? copies : 1);
+  }
+  return bytes;
+}
+
+std::optional<double>
+pipewright::estimateActivationLimit(const StageGraph &graph, int64_t bytes) {
+  std::vector<int64_t> largest(graph.getRanks(), 1);
+  std::vector<llvm::SetVector<Attribute>> parameters(graph.getRanks());
+  for (int64_t stage = 0; stage < graph.getStages(); ++stage) {
+    int64_t rank = graph.getRank(stage);
+    largest[rank] = std::max(
+        largest[rank], getActivationBytes(graph.getTask(stage, pp::Role::F)));
+    parameters[rank].insert_range(graph.getStage(stage).getParameters());
+  }
+  auto module = graph.getStage(0)->getParentOfType<ModuleOp>();
+  double limit = std::numeric_limits<double>::infinity();
+  for (auto [activation, names] : llvm::zip_equal(largest, parameters)) {
+    double left = bytes - getParameterBytes(names.getArrayRef(), module);
+    limit = std::min(limit, left / (activation * graph.getChunks()));
+  }
+  if (limit < 1)
+    return std::nullopt;
+  return limit;
+}
