@@ -16,6 +16,9 @@ config.environment["PATH"] = os.pathsep.join(
 )
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
 config.environment["PYTHONPATH"] = os.path.join(config.source_root, "python")
+# LLVM's library, which has no sanitizer, allocates from pools that code with
+# one has marked as not in use.
+config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0"
 # Real models that are not part of the project: tests of them say that they
 # skipped where the variable is not set.
 if models := os.environ.get("PIPEWRIGHT_MODELS"):
