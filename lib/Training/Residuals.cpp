@@ -14,10 +14,10 @@ using namespace pipewright;
 static bool isCheap(Operation *op) {
   return isa<nn::ConstantOp, nn::DropoutMaskOp, nn::ReshapeOp, nn::TransposeOp,
              nn::BroadcastOp, nn::SliceOp, nn::ReverseOp, nn::PadOp,
-             nn::ConcatOp, nn::CompareOp, nn::CastOp, nn::SelectOp, nn::NotOp,
-             nn::AndOp, nn::OrOp, nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp,
-             nn::MaxOp, nn::MinOp, nn::NegOp, nn::AbsOp, nn::SignOp, nn::ReluOp,
-             nn::FloorOp, nn::CeilOp>(op);
+             nn::Im2ColOp, nn::ConcatOp, nn::CompareOp, nn::CastOp,
+             nn::SelectOp, nn::NotOp, nn::AndOp, nn::OrOp, nn::AddOp, nn::SubOp,
+             nn::MulOp, nn::DivOp, nn::MaxOp, nn::MinOp, nn::NegOp, nn::AbsOp,
+             nn::SignOp, nn::ReluOp, nn::FloorOp, nn::CeilOp>(op);
 }
 
 namespace {

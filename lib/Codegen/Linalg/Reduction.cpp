@@ -118,8 +118,111 @@ struct CumulativeSumToLoops : OpRewritePattern<nn::CumulativeSumOp> {
     return success();
   }
 };
+/// As often as elements are wanted, searches the line for the next one after
+/// that which was found last: the largest of those that come after it.
+struct TopKToLoops : OpRewritePattern<nn::TopKOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// An element and its position, which is -1 if there is none.
+  struct Found {
+    Value element, position;
+  };
+
+  /// Whether \p lhs comes before \p rhs in order, of equal elements that of
+  /// lower position.
+  static Value comesBefore(Arithmetic &arith, nn::TopKOp op, Found lhs,
+                           Found rhs) {
+    Value before = op.getSmallest() ? arith.less(lhs.element, rhs.element)
+                                    : arith.less(rhs.element, lhs.element);
+    Value equal =
+        arith.compare(arith::CmpFPredicate::OEQ, arith::CmpIPredicate::eq,
+                      lhs.element, rhs.element);
+    Value lower = arith.make<arith::AndIOp>(
+        equal, arith.less(lhs.position, rhs.position));
+    return arith.make<arith::OrIOp>(before, lower);
+  }
+
+  /// Whether \p candidate may follow \p last and comes before \p best.
+  static Value isBetter(Arithmetic &arith, nn::TopKOp op, Found candidate,
+                        Found last, Found best) {
+    Value zero = arith.constantInt(arith.getIndexType(), 0);
+    Value mayFollow =
+        arith.make<arith::OrIOp>(arith.less(last.position, zero),
+                                 comesBefore(arith, op, last, candidate));
+    Value isFirst = arith.less(best.position, zero);
+    Value wins = arith.make<arith::OrIOp>(
+        isFirst, comesBefore(arith, op, candidate, best));
+    return arith.make<arith::AndIOp>(mayFollow, wins);
+  }
+
+  /// The element of the line at \p outer that follows \p last.
+  static Found findNext(Arithmetic &arith, nn::TopKOp op, ValueRange outer,
+                        Value source, Found last) {
+    auto type = cast<RankedTensorType>(op.getOperand().getType());
+    int64_t axis = op.getAxis();
+    auto index = [&](int64_t value) {
+      return arith.constantInt(arith.getIndexType(), value);
+    };
+    auto body = [&](OpBuilder &nested, Location loc, Value i,
+                    ValueRange carried) {
+      Arithmetic inner(loc, nested);
+      SmallVector<Value> place(outer);
+      place[axis] = i;
+      Found candidate = {inner.make<memref::LoadOp>(source, place), i};
+      Found best = {carried[0], carried[1]};
+      Value better = isBetter(inner, op, candidate, last, best);
+      scf::YieldOp::create(
+          inner,
+          ValueRange{inner.select(better, candidate.element, best.element),
+                     inner.select(better, candidate.position, best.position)});
+    };
+    auto loop = scf::ForOp::create(
+        arith, index(0), index(type.getDimSize(axis)), index(1),
+        ValueRange{arith.constant(type.getElementType(), 0), index(-1)}, body);
+    return {loop.getResult(0), loop.getResult(1)};
+  }
+
+  static void selectRow(Arithmetic &arith, nn::TopKOp op, ValueRange outer,
+                        Value source, Value target) {
+    auto type = cast<RankedTensorType>(op.getOperand().getType());
+    auto index = [&](int64_t value) {
+      return arith.constantInt(arith.getIndexType(), value);
+    };
+    auto body = [&](OpBuilder &nested, Location loc, Value rank,
+                    ValueRange carried) {
+      Arithmetic inner(loc, nested);
+      Found next = findNext(inner, op, outer, source, {carried[0], carried[1]});
+      SmallVector<Value> place(outer);
+      place[op.getAxis()] = rank;
+      memref::StoreOp::create(inner,
+                              inner.make<arith::IndexCastOp>(
+                                  op.getType().getElementType(), next.position),
+                              target, place);
+      scf::YieldOp::create(inner, ValueRange{next.element, next.position});
+    };
+    scf::ForOp::create(
+        arith, index(0), index(op.getType().getDimSize(op.getAxis())), index(1),
+        ValueRange{arith.constant(type.getElementType(), 0), index(-1)}, body);
+  }
+
+  LogicalResult matchAndRewrite(nn::TopKOp op,
+                                PatternRewriter &rewriter) const override {
+    Destination destination =
+        takeDestination(op.getResult(), rewriter, /*canAccumulate=*/false);
+    Value source = getReadBuffer(op.getOperand(), rewriter);
+    Arithmetic arith(op.getLoc(), rewriter);
+    SmallVector<int64_t> outer(op.getType().getShape());
+    outer[op.getAxis()] = 1;
+    createLoops(arith, outer, [&](Arithmetic &inner, ValueRange coordinates) {
+      selectRow(inner, op, coordinates, source, destination.buffer);
+    });
+    finishDestination(destination, op.getResult(), rewriter);
+    return success();
+  }
+};
 } // namespace
 
 void pipewright::populateReductionToLinalg(RewritePatternSet &patterns) {
-  patterns.add<ReduceToLinalg, CumulativeSumToLoops>(patterns.getContext());
+  patterns.add<ReduceToLinalg, CumulativeSumToLoops, TopKToLoops>(
+      patterns.getContext());
 }

@@ -14,9 +14,16 @@ static Work priceReduce(nn::ReduceOp op) {
   return streamOperands(op, countElements(op.getOperand()));
 }
 
+/// Each line is searched once for each element that is wanted.
+static Work priceTopK(nn::TopKOp op) {
+  int64_t wanted = op.getType().getDimSize(op.getAxis());
+  return streamOperands(op, wanted * countElements(op.getOperand()));
+}
+
 namespace pipewright {
 void registerReduction(FormulaRegistry &registry) {
   registry.add(priceReduce);
+  registry.add(priceTopK);
   registry.addPerResultElement<nn::CumulativeSumOp>(1);
 }
 } // namespace pipewright

@@ -33,3 +33,14 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
 LogicalResult CumulativeSumOp::verify() {
   return verifyAxis(*this, getAxis(), getRank(getOperand()));
 }
+
+LogicalResult TopKOp::verify() {
+  ArrayRef<int64_t> shape = getShape(getOperand()),
+                    wanted = getShape(getResult());
+  if (failed(verifyAxis(*this, getAxis(), shape.size())))
+    return failure();
+  SmallVector<int64_t> expected(shape);
+  if (wanted.size() == shape.size())
+    expected[getAxis()] = std::min(wanted[getAxis()], shape[getAxis()]);
+  return verifyShape(*this, "result", getResult(), expected);
+}

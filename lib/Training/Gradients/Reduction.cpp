@@ -70,6 +70,7 @@ void registerReduction(GradientRegistry &registry) {
         return b.create<nn::CumulativeSumOp>(
             dy, op.getAxis(), op.getExclusive(), !op.getReverse());
       });
+  registry.addConstant<nn::TopKOp>({0});
 }
 
 } // namespace pipewright

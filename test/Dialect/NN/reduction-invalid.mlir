@@ -37,3 +37,11 @@ nn.function @sum_along_no_axis(%x: tensor<2x8xf32>) {
   %0 = nn.cumulative_sum %x axis 2 : tensor<2x8xf32>
   nn.return
 }
+
+// -----
+
+nn.function @more_than_there_are(%x: tensor<2x4xf32>) {
+  // expected-error @below {{'nn.top_k' op has a result of shape [2, 5]; it must be [2, 4]}}
+  %0 = nn.top_k %x axis 1 : tensor<2x4xf32> -> tensor<2x5xi64>
+  nn.return
+}

@@ -16,6 +16,15 @@ nn.function @reductions(%x: tensor<2x4x8xf32>) -> tensor<f32> {
   nn.return %4 : tensor<f32>
 }
 
+// CHECK-LABEL: nn.function @order
+nn.function @order(%x: tensor<2x4xf32>) -> tensor<2x2xi64> {
+  // CHECK: nn.top_k %{{.*}} axis 1 : tensor<2x4xf32> -> tensor<2x3xi64>
+  %0 = nn.top_k %x axis 1 : tensor<2x4xf32> -> tensor<2x3xi64>
+  // CHECK: nn.top_k %{{.*}} axis 1 smallest : tensor<2x3xi64> -> tensor<2x2xi64>
+  %1 = nn.top_k %0 axis 1 smallest : tensor<2x3xi64> -> tensor<2x2xi64>
+  nn.return %1 : tensor<2x2xi64>
+}
+
 // CHECK-LABEL: nn.function @running_sums
 nn.function @running_sums(%x: tensor<2x4xi64>) -> tensor<2x4xi64> {
   // CHECK: nn.cumulative_sum %{{.*}} axis 1 : tensor<2x4xi64>

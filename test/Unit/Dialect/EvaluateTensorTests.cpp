@@ -140,3 +140,35 @@ TEST(EvaluateShape, ConstantsOfEveryKind) {
   expectIntegers(results[2], {-3, -3});
   expectFloats(results[3], {0.1f, 0.1f}, 0);
 }
+
+TEST(EvaluateTopK, EqualElementsKeepTheirOrder) {
+  FunctionText text(R"(
+    nn.function @f(%x: tensor<2x4xf32>)
+        -> (tensor<2x3xi64>, tensor<2x2xi64>, tensor<1x4xi64>) {
+      %0 = nn.top_k %x axis 1 : tensor<2x4xf32> -> tensor<2x3xi64>
+      %1 = nn.top_k %x axis 1 smallest : tensor<2x4xf32> -> tensor<2x2xi64>
+      %2 = nn.top_k %x axis 0 : tensor<2x4xf32> -> tensor<1x4xi64>
+      nn.return %0, %1, %2
+          : tensor<2x3xi64>, tensor<2x2xi64>, tensor<1x4xi64>
+    })");
+  Tensors results = text.evaluate({floats({2, 4}, {1, 3, 3, 2, 5, 4, 4, 4})});
+  expectIntegers(results[0], {1, 2, 3, 0, 1, 2});
+  expectIntegers(results[1], {0, 3, 1, 2});
+  expectIntegers(results[2], {1, 1, 1, 1});
+}
+
+TEST(EvaluateConvolution, WindowsAndTheirSum) {
+  FunctionText text(R"(
+    nn.function @f(%x: tensor<1x1x5xf32>)
+        -> (tensor<1x1x2x2xf32>, tensor<1x1x5xf32>) {
+      %0 = nn.im2col %x strides [1] dilations [3]
+          : tensor<1x1x5xf32> -> tensor<1x1x2x2xf32>
+      %1 = nn.col2im %0 strides [2] dilations [2]
+          : tensor<1x1x2x2xf32> -> tensor<1x1x5xf32>
+      nn.return %0, %1 : tensor<1x1x2x2xf32>, tensor<1x1x5xf32>
+    })");
+  Tensors results = text.evaluate({floats({1, 1, 5}, {1, 2, 3, 4, 5})});
+  expectFloats(results[0], {1, 2, 4, 5});
+  // Element k of window o lies at 2 o + 2 k.
+  expectFloats(results[1], {1, 0, 6, 0, 5});
+}

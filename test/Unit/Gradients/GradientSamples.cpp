@@ -127,6 +127,16 @@ static void addContractions(std::vector<GradientSample> &samples) {
        applyListed("dropout_mask %a ratio 0.5 stream 1", {"2xi64"}, "4xf64")});
 }
 
+/// Windows that overlap, with holes, and an element that is in none.
+static void addConvolutions(std::vector<GradientSample> &samples) {
+  samples.push_back(
+      {"im2col", applyListed("im2col %a strides [2, 1] dilations [1, 2]",
+                             {"2x2x6x4xf64"}, "2x2x3x2x2x2xf64")});
+  samples.push_back(
+      {"col2im", applyListed("col2im %a strides [2, 1] dilations [1, 2]",
+                             {"2x2x3x2x2x2xf64"}, "2x2x6x4xf64")});
+}
+
 static void addReductions(std::vector<GradientSample> &samples) {
   for (const char *kind : {"sum", "mean", "max", "min", "prod"})
     samples.push_back({"reduce", applyListed(std::string("reduce ") + kind +
@@ -137,6 +147,8 @@ static void addReductions(std::vector<GradientSample> &samples) {
         {"cumulative_sum",
          applySame(std::string("cumulative_sum %a axis 1") + flags,
                    "2x4xf64")});
+  samples.push_back(
+      {"top_k", applyListed("top_k %a axis 1", {"2x4xf64"}, "2x2xi64")});
 }
 
 static std::string norm(const std::string &op, const std::string &row,
@@ -202,6 +214,7 @@ llvm::ArrayRef<GradientSample> pipewright::getGradientSamples() {
     addElementwise(all);
     addShape(all);
     addContractions(all);
+    addConvolutions(all);
     addReductions(all);
     addNormalizations(all);
     addLosses(all);

@@ -7,6 +7,8 @@
 #include "EvaluatorRegistry.h"
 #include "Indexing.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace pipewright::nn;
 
@@ -87,9 +89,48 @@ static void evaluateCumulativeSum(CumulativeSumOp op,
     sumAlong(op, view, operands[0].getIntegers(), result.getIntegers());
 }
 
+/// The positions of the \p line in the order of their elements.
+template <typename Number>
+static std::vector<int64_t> sortPositions(ArrayRef<Number> line,
+                                          bool smallest) {
+  std::vector<int64_t> positions(line.size());
+  std::iota(positions.begin(), positions.end(), 0);
+  llvm::sort(positions, [&](int64_t a, int64_t b) {
+    if (line[a] == line[b])
+      return a < b;
+    return smallest ? line[a] < line[b] : line[a] > line[b];
+  });
+  return positions;
+}
+
+template <typename Number>
+static void selectAlong(TopKOp op, ArrayRef<int64_t> shape,
+                        ArrayRef<Number> operand, HostTensor &result) {
+  AxisView from(shape, op.getAxis()), to(result.getShape(), op.getAxis());
+  from.forEachLine([&](int64_t o, int64_t k) {
+    std::vector<Number> line;
+    for (int64_t i = 0; i < from.size; ++i)
+      line.push_back(operand[from.position(o, i, k)]);
+    std::vector<int64_t> positions =
+        sortPositions<Number>(line, op.getSmallest());
+    for (int64_t i = 0; i < to.size; ++i)
+      result.getIntegers()[to.position(o, i, k)] = positions[i];
+  });
+}
+
+static void evaluateTopK(TopKOp op, ArrayRef<HostTensor> operands,
+                         HostTensor &result) {
+  const HostTensor &operand = operands[0];
+  if (operand.isFloat())
+    selectAlong(op, operand.getShape(), operand.getFloats(), result);
+  else
+    selectAlong(op, operand.getShape(), operand.getIntegers(), result);
+}
+
 namespace pipewright::nn {
 void registerReduction(EvaluatorRegistry &registry) {
   registry.add<ReduceOp>(evaluateReduce);
   registry.add<CumulativeSumOp>(evaluateCumulativeSum);
+  registry.add<TopKOp>(evaluateTopK);
 }
 } // namespace pipewright::nn

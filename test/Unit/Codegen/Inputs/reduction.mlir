@@ -224,3 +224,18 @@ nn.function @cumulative_sum_2_both(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>)
   %0 = nn.cumulative_sum %x axis 2 exclusive reverse : tensor<3x4x5xf32>
   nn.return %0 : tensor<3x4x5xf32>
 }
+
+nn.function @top_k_1(%x: tensor<3x7x2xf32>) -> (tensor<3x3x2xi64>) {
+  %0 = nn.top_k %x axis 1 : tensor<3x7x2xf32> -> tensor<3x3x2xi64>
+  nn.return %0 : tensor<3x3x2xi64>
+}
+
+nn.function @top_k_smallest(%x: tensor<3x7xf32>) -> (tensor<3x7xi64>) {
+  %0 = nn.top_k %x axis 1 smallest : tensor<3x7xf32> -> tensor<3x7xi64>
+  nn.return %0 : tensor<3x7xi64>
+}
+
+nn.function @top_k_of_equal_integers(%x: tensor<4x9xi32> {test.low = 0.0, test.high = 2.0}) -> (tensor<4x4xi64>) {
+  %0 = nn.top_k %x axis 1 : tensor<4x9xi32> -> tensor<4x4xi64>
+  nn.return %0 : tensor<4x4xi64>
+}

@@ -52,4 +52,23 @@ def NN_CumulativeSumOp : NN_Op<"cumulative_sum", [Pure,
   let hasVerifier = 1;
 }
 
+def NN_TopKOp : NN_Op<"top_k", [Pure]> {
+  let summary = "positions of the largest elements along an axis, in order";
+  let description = [{
+    The result's shape is the operand's with as many elements along the axis as
+    are wanted. The largest comes first (`smallest`: the smallest), of equal ones
+    the one of lower position.
+
+    ```mlir
+    %experts = nn.top_k %scores axis 1 : tensor<64x8xf32> -> tensor<64x2xi64>
+    ```
+  }];
+  let arguments = (ins NN_NumberTensor:$operand, I64Attr:$axis,
+                       UnitAttr:$smallest);
+  let results = (outs NN_IndexTensor:$result);
+  let assemblyFormat = [{$operand `axis` $axis (`smallest` $smallest^)? attr-dict
+      `:` type($operand) `->` type($result)}];
+  let hasVerifier = 1;
+}
+
 #endif // PIPEWRIGHT_DIALECT_NN_OPS_REDUCTION

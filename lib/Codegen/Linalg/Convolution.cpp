@@ -1,0 +1,90 @@
+//===- Convolution.cpp - Sliding windows
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Destination.h"
+#include "Generic.h"
+#include "Loops.h"
+#include "Patterns.h"
+
+#include "pipewright/Dialect/NN/NN.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+namespace {
+/// A move: what reorders the windows reads the image at once.
+struct Im2ColToLinalg : OpRewritePattern<nn::Im2ColOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(nn::Im2ColOp op,
+                                PatternRewriter &rewriter) const override {
+    int64_t spatial = op.getOperand().getType().getRank() - 2;
+    SmallVector<AffineExpr> from = {rewriter.getAffineDimExpr(0),
+                                    rewriter.getAffineDimExpr(1)};
+    for (int64_t axis = 0; axis < spatial; ++axis) {
+      AffineExpr kernel = rewriter.getAffineDimExpr(2 + axis);
+      AffineExpr position = rewriter.getAffineDimExpr(2 + spatial + axis);
+      from.push_back(position * op.getStrides()[axis] +
+                     kernel * op.getDilations()[axis]);
+    }
+    AffineMap map =
+        AffineMap::get(2 + 2 * spatial, 0, from, rewriter.getContext());
+    auto take = [](Arithmetic &, ValueRange x) { return x[0]; };
+    rewriter.replaceOp(op, createMap(rewriter, op.getLoc(),
+                                     op.getResult().getType(),
+                                     {{op.getOperand(), map}}, take));
+    return success();
+  }
+};
+
+/// Sequential: windows overlap.
+struct Col2ImToLoops : OpRewritePattern<nn::Col2ImOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// Where the image has the window element at \p index.
+  static SmallVector<Value> getImagePosition(Arithmetic &arith, nn::Col2ImOp op,
+                                             ValueRange index) {
+    int64_t spatial = index.size() / 2 - 1;
+    auto scale = [&](Value value, int64_t factor) {
+      return arith.mul(value, arith.constantInt(arith.getIndexType(), factor));
+    };
+    SmallVector<Value> position(index.take_front(2));
+    for (int64_t axis = 0; axis < spatial; ++axis)
+      position.push_back(
+          arith.add(scale(index[2 + spatial + axis], op.getStrides()[axis]),
+                    scale(index[2 + axis], op.getDilations()[axis])));
+    return position;
+  }
+
+  LogicalResult matchAndRewrite(nn::Col2ImOp op,
+                                PatternRewriter &rewriter) const override {
+    Type element = op.getResult().getType().getElementType();
+    Destination destination = takeDestination(op.getResult(), rewriter);
+    Value windows = getReadBuffer(op.getOperand(), rewriter);
+    Arithmetic arith(op.getLoc(), rewriter);
+    if (!destination.accumulate)
+      linalg::FillOp::create(arith, arith.constant(element, 0),
+                             destination.buffer);
+    auto body = [&](Arithmetic &arith, ValueRange index) {
+      SmallVector<Value> target = getImagePosition(arith, op, index);
+      Value window = arith.make<memref::LoadOp>(windows, index);
+      Value sum = arith.make<memref::LoadOp>(destination.buffer, target);
+      memref::StoreOp::create(arith, arith.add(sum, window), destination.buffer,
+                              target);
+    };
+    createLoops(arith, op.getOperand().getType().getShape(), body);
+    finishDestination(destination, op.getResult(), rewriter);
+    return success();
+  }
+};
+} // namespace
+
+void pipewright::populateConvolutionToLinalg(RewritePatternSet &patterns) {
+  patterns.add<Im2ColToLinalg, Col2ImToLoops>(patterns.getContext());
+}
