@@ -87,6 +87,25 @@ static FailureOr<Value> importRange(OnnxNode &node) {
       b.splat(type, *start));
 }
 
+/// Ones on a diagonal of a matrix of the operand's shape.
+static FailureOr<Value> importEyeLike(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  RankedTensorType type = getTensorType(node.operand(0));
+  if (type.getRank() != 2)
+    return node.emitError() << "needs a matrix, not " << type;
+  FailureOr<Type> element = type.getElementType();
+  if (node.hasAttribute("dtype"))
+    element = node.getElementType(node.getInt("dtype", 0));
+  if (failed(element))
+    return failure();
+  auto positions = type.clone(b.getOpBuilder().getI64Type());
+  Value diagonal = b.create<nn::AddOp>(b.iota(positions, 0),
+                                       b.splat(positions, node.getInt("k", 0)));
+  return b.cast(
+      b.compare(nn::Comparison::Equal, diagonal, b.iota(positions, 1)),
+      *element);
+}
+
 static FailureOr<Value> importShape(OnnxNode &node) {
   ArrayRef<int64_t> shape = getShape(node.operand(0));
   int64_t rank = shape.size();
@@ -109,6 +128,7 @@ namespace pipewright {
 void registerConstant(OnnxOpRegistry &registry) {
   registry.add("Constant", /*since=*/1, 0, importConstant);
   registry.add("ConstantOfShape", /*since=*/9, 1, importConstantOfShape);
+  registry.add("EyeLike", /*since=*/9, 1, importEyeLike);
   registry.add("Range", /*since=*/11, 3, importRange);
   registry.add("Shape", /*since=*/1, 1, importShape);
   registry.add("Size", /*since=*/1, 1, importSize);

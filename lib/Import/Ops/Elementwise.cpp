@@ -27,56 +27,62 @@ static FailureOr<Value> importIdentity(OnnxNode &node) {
   return node.operand(0);
 }
 
-static FailureOr<Value> importLeakyRelu(OnnxNode &node) {
+static FailureOr<Value> importTan(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
   Value x = node.operand(0);
-  Value zero = b.splatLike(x, 0.0);
-  Value negative =
-      b.scale(b.create<nn::MinOp>(x, zero), node.getFloat("alpha", 0.01));
-  return b.create<nn::AddOp>(b.create<nn::ReluOp>(x), negative);
+  return b.create<nn::DivOp>(b.create<nn::SinOp>(x), b.create<nn::CosOp>(x));
 }
 
-static FailureOr<Value> importSwish(OnnxNode &node) {
+/// (e^x - e^-x) / 2, or the sum of the two.
+template <typename OpTy>
+static FailureOr<Value> importHyperbolic(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
   Value x = node.operand(0);
-  Value scaled = b.scale(x, node.getFloat("alpha", 1.0));
-  return b.create<nn::MulOp>(x, b.create<nn::SigmoidOp>(scaled));
+  Value grows = b.create<nn::ExpOp>(x);
+  Value falls = b.create<nn::ExpOp>(b.create<nn::NegOp>(x));
+  return b.scale(b.create<OpTy>(grows, falls), 0.5);
+}
+
+/// To the nearest integer; from the middle between two to the even one.
+static FailureOr<Value> importRound(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  Value below = b.create<nn::FloorOp>(x);
+  Value above = b.create<nn::AddOp>(below, b.splatLike(x, 1.0));
+  Value fraction = b.create<nn::SubOp>(x, below);
+  Value halved = b.scale(below, 0.5);
+  Value isEven =
+      b.compare(nn::Comparison::Equal, halved, b.create<nn::FloorOp>(halved));
+  auto select = [&](Value condition, Value onTrue, Value onFalse) {
+    return b.create<nn::SelectOp>(x.getType(), condition, onTrue, onFalse);
+  };
+  Value half = b.splatLike(x, 0.5);
+  Value atMiddle = select(isEven, below, above);
+  Value elsewhere =
+      select(b.compare(nn::Comparison::Greater, fraction, half), above, below);
+  return select(b.compare(nn::Comparison::Equal, fraction, half), atMiddle,
+                elsewhere);
+}
+
+static FailureOr<Value> importIsInf(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  auto isEqual = [&](double value) {
+    return b.compare(nn::Comparison::Equal, x, b.splatLike(x, value));
+  };
+  bool positive = node.getInt("detect_positive", 1) != 0;
+  bool negative = node.getInt("detect_negative", 1) != 0;
+  if (positive && negative)
+    return b.create<nn::OrOp>(isEqual(infinity), isEqual(-infinity));
+  if (positive || negative)
+    return isEqual(positive ? infinity : -infinity);
+  return b.splat(getTensorType(x).clone(b.getOpBuilder().getI1Type()), 0.0);
 }
 
 static FailureOr<Value> importIsNaN(OnnxNode &node) {
   return node.getBuilder().compare(nn::Comparison::NotEqual, node.operand(0),
                                    node.operand(0));
-}
-
-static FailureOr<Value> importGelu(OnnxNode &node) {
-  StringRef form = node.getString("approximate", "none");
-  if (form != "none" && form != "tanh")
-    return node.emitError()
-           << "has approximation '" << form << "', which is not supported";
-  return node.getBuilder().create<nn::GeluOp>(
-      node.operand(0), form == "tanh" ? nn::GeluForm::Tanh : nn::GeluForm::Erf);
-}
-
-/// com.microsoft: a GELU of the sum of two operands, of which one may be
-/// missing.
-template <nn::GeluForm form>
-static FailureOr<Value> importBiasGelu(OnnxNode &node) {
-  NNBuilder &b = node.getBuilder();
-  Value x = node.operand(0);
-  if (node.hasOperand(1)) {
-    SmallVector<Value> values{x, node.operand(1)};
-    if (failed(node.broadcastTogether(values)))
-      return failure();
-    x = b.create<nn::AddOp>(values[0], values[1]);
-  }
-  return b.create<nn::GeluOp>(x, form);
-}
-
-static FailureOr<Value> importQuickGelu(OnnxNode &node) {
-  NNBuilder &b = node.getBuilder();
-  Value x = node.operand(0);
-  Value scaled = b.scale(x, node.getFloat("alpha", 1.702));
-  return b.create<nn::MulOp>(x, b.create<nn::SigmoidOp>(scaled));
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,23 +224,25 @@ static void registerUnary(OnnxOpRegistry &registry) {
   registry.add("Abs", /*since=*/6, 1, importUnary<nn::AbsOp>);
   registry.add("Ceil", /*since=*/6, 1, importUnary<nn::CeilOp>);
   registry.add("Cos", /*since=*/7, 1, importUnary<nn::CosOp>);
+  registry.add("Cosh", /*since=*/9, 1, importHyperbolic<nn::AddOp>);
   registry.add("Erf", /*since=*/9, 1, importUnary<nn::ErfOp>);
   registry.add("Exp", /*since=*/6, 1, importUnary<nn::ExpOp>);
   registry.add("Floor", /*since=*/6, 1, importUnary<nn::FloorOp>);
-  registry.add("Gelu", /*since=*/20, 1, importGelu);
   registry.add("Identity", /*since=*/1, 1, importIdentity);
+  registry.add("IsInf", /*since=*/10, 1, importIsInf);
   registry.add("IsNaN", /*since=*/9, 1, importIsNaN);
-  registry.add("LeakyRelu", /*since=*/6, 1, importLeakyRelu);
   registry.add("Log", /*since=*/6, 1, importUnary<nn::LogOp>);
   registry.add("Neg", /*since=*/6, 1, importUnary<nn::NegOp>);
   registry.add("Not", /*since=*/1, 1, importUnary<nn::NotOp>);
   registry.add("Reciprocal", /*since=*/6, 1, importUnary<nn::ReciprocalOp>);
   registry.add("Relu", /*since=*/6, 1, importUnary<nn::ReluOp>);
+  registry.add("Round", /*since=*/11, 1, importRound);
   registry.add("Sigmoid", /*since=*/6, 1, importUnary<nn::SigmoidOp>);
   registry.add("Sign", /*since=*/9, 1, importUnary<nn::SignOp>);
   registry.add("Sin", /*since=*/7, 1, importUnary<nn::SinOp>);
+  registry.add("Sinh", /*since=*/9, 1, importHyperbolic<nn::SubOp>);
   registry.add("Sqrt", /*since=*/6, 1, importUnary<nn::SqrtOp>);
-  registry.add("Swish", /*since=*/24, 1, importSwish);
+  registry.add("Tan", /*since=*/7, 1, importTan);
   registry.add("Tanh", /*since=*/6, 1, importUnary<nn::TanhOp>);
 }
 
@@ -268,12 +276,5 @@ void registerElementwise(OnnxOpRegistry &registry) {
   registry.add("CastLike", /*since=*/15, 2, importCastLike);
   registry.add("Clip", /*since=*/6, {1, 3}, importClip);
   registry.add("Where", /*since=*/9, 3, importWhere);
-
-  registry.setDomain("com.microsoft");
-  registry.add("Gelu", /*since=*/1, 1, importBiasGelu<nn::GeluForm::Erf>);
-  registry.add("BiasGelu", /*since=*/1, 2, importBiasGelu<nn::GeluForm::Erf>);
-  registry.add("FastGelu", /*since=*/1, {1, 2},
-               importBiasGelu<nn::GeluForm::Tanh>);
-  registry.add("QuickGelu", /*since=*/1, 1, importQuickGelu);
 }
 } // namespace pipewright

@@ -41,19 +41,80 @@ static FailureOr<Value> importReduce(OnnxNode &node) {
                                   node.getInt("keepdims", 1) != 0);
 }
 
-/// The sum of squares, and for the L2 norm its root.
-template <bool isNorm>
-static FailureOr<Value> importSumOfSquares(OnnxNode &node) {
+//===----------------------------------------------------------------------===//
+// Sums of functions, and functions of sums
+//===----------------------------------------------------------------------===//
+
+using Function = Value (*)(NNBuilder &, Value);
+
+static Value keep(NNBuilder &, Value x) { return x; }
+static Value square(NNBuilder &b, Value x) { return b.create<nn::MulOp>(x, x); }
+template <typename OpTy>
+static Value apply(NNBuilder &b, Value x) {
+  return b.create<OpTy>(x);
+}
+
+/// after(sum(before(x)))
+template <Function before, Function after>
+static FailureOr<Value> importSumOf(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
   FailureOr<std::optional<SmallVector<int64_t>>> axes = getReducedAxes(node);
   if (failed(axes))
     return failure();
-  Value result = b.create<nn::MulOp>(node.operand(0), node.operand(0));
+  Value result = before(b, node.operand(0));
   if (*axes)
     result = b.reduce(nn::Reduction::Sum, result, **axes,
                       node.getInt("keepdims", 1) != 0);
-  return isNorm ? b.create<nn::SqrtOp>(result) : result;
+  return after(b, result);
 }
+
+/// log(sum(e^x)), with the largest element taken out of the powers.
+static FailureOr<Value> importLogSumExp(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  FailureOr<std::optional<SmallVector<int64_t>>> axes = getReducedAxes(node);
+  if (failed(axes))
+    return failure();
+  if (!*axes)
+    return x;
+  bool keepAxes = node.getInt("keepdims", 1) != 0;
+  Value largest = b.reduce(nn::Reduction::Max, x, **axes, /*keepAxes=*/true);
+  Value power = b.create<nn::ExpOp>(
+      b.create<nn::SubOp>(x, b.broadcast(largest, getShape(x))));
+  Value sum = b.reduce(nn::Reduction::Sum, power, **axes, keepAxes);
+  return b.create<nn::AddOp>(b.create<nn::LogOp>(sum),
+                             b.reshape(largest, getShape(sum)));
+}
+
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+/// The position of the extreme along an axis: the first of several, or the
+/// last if the node asks for that.
+template <nn::Reduction kind>
+static FailureOr<Value> importArg(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  ArrayRef<int64_t> shape = getShape(x);
+  FailureOr<int64_t> axis = node.getAxis(node.getInt("axis", 0), shape.size());
+  if (failed(axis))
+    return failure();
+  bool isLast = node.getInt("select_last_index", 0) != 0;
+  Value extreme = b.reduce(kind, x, *axis, /*keepAxes=*/true);
+  Value isExtreme =
+      b.compare(nn::Comparison::Equal, x, b.broadcast(extreme, shape));
+  auto type = RankedTensorType::get(shape, b.getOpBuilder().getI64Type());
+  Value nowhere = b.splat(type, isLast ? -1 : shape[*axis]);
+  Value position =
+      b.create<nn::SelectOp>(type, isExtreme, b.iota(type, *axis), nowhere);
+  return b.reduce(isLast ? nn::Reduction::Max : nn::Reduction::Min, position,
+                  *axis, node.getInt("keepdims", 1) != 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Running sums
+//===----------------------------------------------------------------------===//
 
 static FailureOr<Value> importCumSum(OnnxNode &node) {
   FailureOr<double> named = node.getNumber(1);
@@ -71,8 +132,16 @@ static FailureOr<Value> importCumSum(OnnxNode &node) {
 namespace pipewright {
 void registerReduction(OnnxOpRegistry &registry) {
   using nn::Reduction;
+  registry.add("ArgMax", /*since=*/1, 1, importArg<Reduction::Max>);
+  registry.add("ArgMin", /*since=*/1, 1, importArg<Reduction::Min>);
   registry.add("CumSum", /*since=*/11, 2, importCumSum);
-  registry.add("ReduceL2", /*since=*/1, {1, 2}, importSumOfSquares<true>);
+  registry.add("ReduceL1", /*since=*/1, {1, 2},
+               importSumOf<apply<nn::AbsOp>, keep>);
+  registry.add("ReduceL2", /*since=*/1, {1, 2},
+               importSumOf<square, apply<nn::SqrtOp>>);
+  registry.add("ReduceLogSum", /*since=*/1, {1, 2},
+               importSumOf<keep, apply<nn::LogOp>>);
+  registry.add("ReduceLogSumExp", /*since=*/1, {1, 2}, importLogSumExp);
   registry.add("ReduceMax", /*since=*/1, {1, 2}, importReduce<Reduction::Max>);
   registry.add("ReduceMean", /*since=*/1, {1, 2},
                importReduce<Reduction::Mean>);
@@ -81,6 +150,6 @@ void registerReduction(OnnxOpRegistry &registry) {
                importReduce<Reduction::Prod>);
   registry.add("ReduceSum", /*since=*/1, {1, 2}, importReduce<Reduction::Sum>);
   registry.add("ReduceSumSquare", /*since=*/1, {1, 2},
-               importSumOfSquares<false>);
+               importSumOf<square, keep>);
 }
 } // namespace pipewright

@@ -194,12 +194,70 @@ static FailureOr<Value> importConcat(OnnxNode &node) {
                                                 *axis);
 }
 
+//===----------------------------------------------------------------------===//
+// Between channels and space
+//===----------------------------------------------------------------------===//
+
+/// The side of the blocks; fails unless the operand is a batch of images.
+static FailureOr<int64_t> getBlockSize(OnnxNode &node) {
+  int64_t size = node.getInt("blocksize", 0);
+  if (getTensorType(node.operand(0)).getRank() != 4)
+    return node.emitError() << "needs a batch of images with channels, not "
+                            << node.operand(0).getType();
+  constexpr int64_t maxSize = 1 << 20;
+  if (size < 1 || size > maxSize)
+    return node.emitError() << "has blocksize " << size;
+  return size;
+}
+
+static FailureOr<Value> importDepthToSpace(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  FailureOr<int64_t> size = getBlockSize(node);
+  if (failed(size))
+    return failure();
+  ArrayRef<int64_t> shape = getShape(node.operand(0));
+  int64_t side = *size, depth = shape[1] / (side * side);
+  if (shape[1] != depth * side * side)
+    return node.emitError()
+           << "spreads " << shape[1] << " channels over blocks of " << side
+           << "x" << side;
+  bool channelsFirst = node.getString("mode", "DCR") == "CRD";
+  SmallVector<int64_t> apart =
+      channelsFirst ? SmallVector<int64_t>{shape[0], depth,    side,
+                                           side,     shape[2], shape[3]}
+                    : SmallVector<int64_t>{shape[0], side,     side,
+                                           depth,    shape[2], shape[3]};
+  SmallVector<int64_t> order = channelsFirst
+                                   ? SmallVector<int64_t>{0, 1, 4, 2, 5, 3}
+                                   : SmallVector<int64_t>{0, 3, 4, 1, 5, 2};
+  Value blocks = b.transpose(b.reshape(node.operand(0), apart), order);
+  return b.reshape(blocks, {shape[0], depth, shape[2] * side, shape[3] * side});
+}
+
+static FailureOr<Value> importSpaceToDepth(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  FailureOr<int64_t> size = getBlockSize(node);
+  if (failed(size))
+    return failure();
+  ArrayRef<int64_t> shape = getShape(node.operand(0));
+  int64_t side = *size, height = shape[2] / side, width = shape[3] / side;
+  if (shape[2] != height * side || shape[3] != width * side)
+    return node.emitError() << "cuts " << node.operand(0).getType()
+                            << " into blocks of " << side << "x" << side;
+  Value blocks = b.reshape(node.operand(0),
+                           {shape[0], shape[1], height, side, width, side});
+  return b.reshape(b.transpose(blocks, {0, 3, 5, 1, 2, 4}),
+                   {shape[0], side * side * shape[1], height, width});
+}
+
 namespace pipewright {
 void registerShape(OnnxOpRegistry &registry) {
   registry.add("Concat", /*since=*/4, {1, Arity::unlimited}, importConcat);
+  registry.add("DepthToSpace", /*since=*/1, 1, importDepthToSpace);
   registry.add("Expand", /*since=*/8, 2, importExpand);
   registry.add("Flatten", /*since=*/1, 1, importFlatten);
   registry.add("Reshape", /*since=*/1, {1, 2}, importReshape);
+  registry.add("SpaceToDepth", /*since=*/1, 1, importSpaceToDepth);
   registry.add("Squeeze", /*since=*/1, {1, 2}, importSqueeze);
   registry.add("Tile", /*since=*/6, 2, importTile);
   registry.add("Transpose", /*since=*/1, 1, importTranspose);
