@@ -269,6 +269,31 @@ Value ModelImporter::getRandomKey() {
   return randomKey;
 }
 
+DenseElementsAttr ModelImporter::getKnown(Value value) {
+  auto get = value.getDefiningOp<pp::GetParameterOp>();
+  auto initializer =
+      get ? initializers.find(get.getParameter()) : initializers.end();
+  if (initializer == initializers.end())
+    return getConstant(value);
+  std::optional<TensorContents> contents =
+      llvm::expectedToOptional(file.read(*initializer->second));
+  return contents ? convertTensor(*contents, context) : DenseElementsAttr();
+}
+
+void ModelImporter::keepFixed(Value value) {
+  auto get = value.getDefiningOp<pp::GetParameterOp>();
+  if (!get)
+    return;
+  SymbolTable::lookupNearestSymbolFrom<pp::ParameterOp>(get,
+                                                        get.getParameterAttr())
+      .setTrainable(false);
+}
+
+void ModelImporter::remarkOnce(StringRef message) {
+  if (remarks.insert(message).second)
+    emitRemark(builder.getLoc()) << message;
+}
+
 //===----------------------------------------------------------------------===//
 // After the last node
 //===----------------------------------------------------------------------===//

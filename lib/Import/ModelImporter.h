@@ -32,6 +32,9 @@ private:
                                               llvm::StringRef name) override;
   mlir::Value getRandomKey() override;
   int64_t takeRandomStream() override { return randomStreams++; }
+  mlir::DenseElementsAttr getKnown(mlir::Value value) override;
+  void keepFixed(mlir::Value value) override;
+  void remarkOnce(llvm::StringRef message) override;
 
   // What can be said before any op is made.
   void checkModel();
@@ -72,6 +75,7 @@ private:
   llvm::StringMap<mlir::Value> values;
   mlir::Value randomKey;
   int64_t randomStreams = 0;
+  llvm::StringSet<> remarks;
 };
 
 } // namespace pipewright

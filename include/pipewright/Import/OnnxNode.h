@@ -32,6 +32,13 @@ public:
   virtual mlir::Value getRandomKey() = 0;
   /// A number that no other node has: sets its random numbers apart.
   virtual int64_t takeRandomStream() = 0;
+  /// The values of \p value if they are in the file, be it as a parameter; null
+  /// otherwise.
+  virtual mlir::DenseElementsAttr getKnown(mlir::Value value) = 0;
+  /// Does not train the parameter, if it is one, that \p value is.
+  virtual void keepFixed(mlir::Value value) = 0;
+  /// Tells the user \p message, once for all nodes of a model.
+  virtual void remarkOnce(llvm::StringRef message) = 0;
 };
 
 /// A node, with the values of its operands. Operands and results that the
