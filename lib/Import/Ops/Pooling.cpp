@@ -1,0 +1,115 @@
+//===- Pooling.cpp - One number for each window of an image
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Windows.h"
+
+#include "pipewright/Import/OnnxOpRegistry.h"
+
+#include "llvm/ADT/APFloat.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace pipewright;
+
+/// The axes of the kernel in windows.
+static SmallVector<int64_t> getKernelAxes(const Windows &windows) {
+  return llvm::to_vector(llvm::seq<int64_t>(2, 2 + windows.kernel.size()));
+}
+
+static FailureOr<Value> importMaxPool(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  if (node.getInt("storage_order", 0) != 0)
+    return node.emitError() << "has storage_order=1, which is not supported";
+  if (!isa<FloatType>(getElementType(node.operand(0))))
+    return node.emitError() << "pools " << node.operand(0).getType()
+                            << ", which is not of floating point";
+  FailureOr<Windows> windows = getWindows(node);
+  if (failed(windows))
+    return failure();
+  Value elements = extractWindows(b, node.operand(0), *windows,
+                                  -std::numeric_limits<double>::infinity());
+  return b.reduce(nn::Reduction::Max, elements, getKernelAxes(*windows),
+                  /*keepAxes=*/false);
+}
+
+/// How many elements of \p axis the window at each position has: those of the
+/// image, and those of the padding if it \p countsPadding.
+static SmallVector<double> countInWindows(const Windows &windows, int64_t axis,
+                                          int64_t size, bool countsPadding) {
+  int64_t begin = countsPadding ? -windows.low[axis] : 0;
+  int64_t end = countsPadding ? size + windows.high[axis] : size;
+  SmallVector<double> counts;
+  for (int64_t i = 0; i < windows.positions[axis]; ++i) {
+    int64_t count = 0;
+    for (int64_t k = 0; k < windows.kernel[axis]; ++k) {
+      int64_t element = i * windows.strides[axis] +
+                        k * windows.dilations[axis] - windows.low[axis];
+      count += element >= begin && element < end;
+    }
+    counts.push_back(std::max<int64_t>(count, 1));
+  }
+  return counts;
+}
+
+/// \p sums divided along \p axis by \p counts.
+static Value divideBy(NNBuilder &b, Value sums, int64_t axis,
+                      ArrayRef<double> counts) {
+  if (llvm::all_equal(counts))
+    return b.scale(sums, 1.0 / counts.front());
+  Type element = getElementType(sums);
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(element).getFloatSemantics();
+  SmallVector<APFloat> values;
+  for (double count : counts) {
+    APFloat value(count);
+    bool losesInfo;
+    value.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+    values.push_back(value);
+  }
+  SmallVector<int64_t> shape(getTensorType(sums).getRank(), 1);
+  shape[axis] = counts.size();
+  Value divisor = b.constant(DenseElementsAttr::get(
+      RankedTensorType::get(shape, element), ArrayRef<APFloat>(values)));
+  return b.create<nn::DivOp>(sums, b.broadcast(divisor, getShape(sums)));
+}
+
+static FailureOr<Value> importAveragePool(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  FailureOr<Windows> windows = getWindows(node);
+  if (failed(windows))
+    return failure();
+  bool countsPadding = node.getInt("count_include_pad", 0) != 0;
+  Value result = b.reduce(nn::Reduction::Sum,
+                          extractWindows(b, node.operand(0), *windows, 0.0),
+                          getKernelAxes(*windows), /*keepAxes=*/false);
+  for (auto [axis, size] : llvm::enumerate(getSpatialShape(node.operand(0))))
+    result = divideBy(b, result, 2 + axis,
+                      countInWindows(*windows, axis, size, countsPadding));
+  return result;
+}
+
+template <nn::Reduction kind>
+static FailureOr<Value> importGlobalPool(OnnxNode &node) {
+  Value image = node.operand(0);
+  if (failed(checkIsImage(node, image)))
+    return failure();
+  auto axes =
+      llvm::to_vector(llvm::seq<int64_t>(2, getTensorType(image).getRank()));
+  return node.getBuilder().reduce(kind, image, axes, /*keepAxes=*/true);
+}
+
+namespace pipewright {
+void registerPooling(OnnxOpRegistry &registry) {
+  using nn::Reduction;
+  registry.add("AveragePool", /*since=*/1, 1, importAveragePool);
+  registry.add("GlobalAveragePool", /*since=*/1, 1,
+               importGlobalPool<Reduction::Mean>);
+  registry.add("GlobalMaxPool", /*since=*/1, 1,
+               importGlobalPool<Reduction::Max>);
+  registry.add("MaxPool", /*since=*/1, 1, importMaxPool);
+}
+} // namespace pipewright
