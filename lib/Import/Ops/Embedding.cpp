@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../FlatIndex.h"
+
 #include "pipewright/Import/OnnxOpRegistry.h"
 
 using namespace mlir;
@@ -23,102 +25,122 @@ static FailureOr<Value> importGather(OnnxNode &node) {
       table.clone(shape), node.operand(0), node.operand(1), *axis);
 }
 
-namespace {
-/// The positions of elements in a table whose first axes are one: a number of
-/// the form (i0 * size1 + i1) * size2 + i2 for each.
-class FlatIndex {
-public:
-  explicit FlatIndex(NNBuilder &b) : b(b) {}
-
-  /// The next axis has \p size elements, of which \p coordinate is one.
-  void addAxis(Value coordinate, int64_t size) {
-    if (position) {
-      Value stride = b.splatLike(position, size);
-      position = b.create<nn::MulOp>(position, stride);
-      coordinate = b.create<nn::AddOp>(position, coordinate);
-    }
-    position = coordinate;
-    elements *= size;
-  }
-
-  /// As above for a coordinate that counts from the end where it is negative.
-  void addIndex(Value index, int64_t size) {
-    addAxis(b.create<nn::ModOp>(index, b.splatLike(index, size)), size);
-  }
-
-  /// The elements of \p table, whose axes after the added ones stay.
-  Value gather(Value table, int64_t axes) const {
-    SmallVector<int64_t> flat = {elements}, result(getShape(position));
-    llvm::append_range(flat, getShape(table).drop_front(axes));
-    llvm::append_range(result, getShape(table).drop_front(axes));
-    return b.create<nn::GatherOp>(getTensorType(table).clone(result),
-                                  b.reshape(table, flat), position, /*axis=*/0);
-  }
-
-private:
-  NNBuilder &b;
-  Value position;
-  int64_t elements = 1;
-};
-} // namespace
-
 /// The index says where along one axis; along the others an element is taken
 /// from where it goes.
 static FailureOr<Value> importGatherElements(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
   Value table = node.operand(0);
-  Value indices = b.cast(node.operand(1), b.getOpBuilder().getI64Type());
-  ArrayRef<int64_t> sizes = getShape(table), shape = getShape(indices);
   FailureOr<int64_t> axis =
       node.getAxis(node.getInt("axis", 0), getTensorType(table).getRank());
   if (failed(axis))
     return failure();
-  bool fits = shape.size() == sizes.size();
-  for (size_t dim = 0; fits && dim < shape.size(); ++dim)
-    fits = int64_t(dim) == *axis || shape[dim] <= sizes[dim];
-  if (!fits)
-    return node.emitError()
-           << "cannot take elements of " << table.getType() << " along axis "
-           << *axis << " for indices " << node.operand(1).getType();
-
-  FlatIndex index(b);
-  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
-    if (dim == *axis)
-      index.addIndex(indices, sizes[dim]);
-    else
-      index.addAxis(b.iota(getTensorType(indices), dim), sizes[dim]);
-  return index.gather(table, sizes.size());
+  FailureOr<FlatIndex> index =
+      indexElements(node, table, node.operand(1), *axis);
+  if (failed(index))
+    return failure();
+  return index->gather(b, table);
 }
 
 /// The last axis of the indices holds coordinates in the table's axes after
 /// the batch axes, which both share.
 static FailureOr<Value> importGatherND(OnnxNode &node) {
-  NNBuilder &b = node.getBuilder();
-  Value table = node.operand(0), indices = node.operand(1);
-  ArrayRef<int64_t> sizes = getShape(table), shape = getShape(indices);
-  int64_t rank = sizes.size(), batchAxes = node.getInt("batch_dims", 0);
-  int64_t coordinates = shape.empty() ? 0 : shape.back();
-  if (batchAxes < 0 || coordinates < 1 || batchAxes + coordinates > rank ||
-      batchAxes >= int64_t(shape.size()) ||
-      sizes.take_front(batchAxes) != shape.take_front(batchAxes))
-    return node.emitError()
-           << "cannot look up " << indices.getType() << " in "
-           << table.getType() << " with batch_dims=" << batchAxes;
+  FailureOr<FlatIndex> index = indexSlices(
+      node, node.operand(0), node.operand(1), node.getInt("batch_dims", 0));
+  if (failed(index))
+    return failure();
+  return index->gather(node.getBuilder(), node.operand(0));
+}
 
-  FlatIndex index(b);
-  auto type = RankedTensorType::get(shape.drop_back(), getElementType(indices));
-  for (int64_t axis = 0; axis < batchAxes; ++axis)
-    index.addAxis(b.iota(type, axis), sizes[axis]);
-  SmallVector<int64_t> offsets(shape.size(), 0), strides(shape.size(), 1);
-  SmallVector<int64_t> column(shape);
-  column.back() = 1;
-  for (int64_t i = 0; i < coordinates; ++i) {
-    offsets.back() = i;
-    Value coordinate = b.slice(indices, offsets, column, strides);
-    index.addIndex(b.reshape(coordinate, type.getShape()),
-                   sizes[batchAxes + i]);
-  }
-  return index.gather(table, batchAxes + coordinates);
+//===----------------------------------------------------------------------===//
+// Scatter
+//===----------------------------------------------------------------------===//
+
+/// The data with updates where \p index says: in place of what is there, or
+/// added to it. Indices that repeat have no meaning without a reduction.
+static FailureOr<Value> scatter(OnnxNode &node, const FlatIndex &index) {
+  NNBuilder &b = node.getBuilder();
+  StringRef reduction = node.getString("reduction", "none");
+  if (reduction != "none" && reduction != "add")
+    return node.emitError()
+           << "has reduction '" << reduction << "', which is not supported";
+  Value data = node.operand(0), updates = node.operand(2);
+  Type element = getElementType(data);
+  if (getElementType(updates) != element)
+    return node.emitError()
+           << "puts " << updates.getType() << " into " << data.getType();
+  // Sums are of floating point; an f64 holds the integers that occur.
+  Type computed = isa<FloatType>(element)
+                      ? element
+                      : Float64Type::get(element.getContext());
+  Value sums = index.scatter(b, b.cast(updates, computed), data);
+  if (reduction == "add")
+    return b.cast(b.create<nn::AddOp>(b.cast(data, computed), sums), element);
+  Value ones = b.splat(getTensorType(updates).clone(computed), 1.0);
+  Value marks = index.scatter(b, ones, data);
+  Value isUpdated =
+      b.compare(nn::Comparison::Greater, marks, b.splatLike(marks, 0.0));
+  return b.create<nn::SelectOp>(data.getType(), isUpdated,
+                                b.cast(sums, element), data);
+}
+
+static FailureOr<Value> importScatterElements(OnnxNode &node) {
+  Value data = node.operand(0);
+  FailureOr<int64_t> axis =
+      node.getAxis(node.getInt("axis", 0), getTensorType(data).getRank());
+  if (failed(axis))
+    return failure();
+  if (getShape(node.operand(1)) != getShape(node.operand(2)))
+    return node.emitError() << "has indices " << node.operand(1).getType()
+                            << " for updates " << node.operand(2).getType();
+  FailureOr<FlatIndex> index =
+      indexElements(node, data, node.operand(1), *axis);
+  if (failed(index))
+    return failure();
+  return scatter(node, *index);
+}
+
+static FailureOr<Value> importScatterND(OnnxNode &node) {
+  FailureOr<FlatIndex> index =
+      indexSlices(node, node.operand(0), node.operand(1), /*batchAxes=*/0);
+  if (failed(index))
+    return failure();
+  if (index->getSlicesShape(node.operand(0)) !=
+      SmallVector<int64_t>(getShape(node.operand(2))))
+    return node.emitError() << "has indices " << node.operand(1).getType()
+                            << " and updates " << node.operand(2).getType()
+                            << " for data " << node.operand(0).getType();
+  return scatter(node, *index);
+}
+
+//===----------------------------------------------------------------------===//
+// TopK and OneHot
+//===----------------------------------------------------------------------===//
+
+/// Results: the elements and their positions.
+static LogicalResult importTopK(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  FailureOr<int64_t> axis =
+      node.getAxis(node.getInt("axis", -1), getTensorType(x).getRank());
+  FailureOr<std::optional<SmallVector<int64_t>>> count =
+      node.getIntegers("k", 1, /*since=*/10);
+  if (failed(axis) || failed(count))
+    return failure();
+  SmallVector<int64_t> shape(getShape(x));
+  if (!*count || (*count)->size() != 1 || (*count)->front() < 0 ||
+      (*count)->front() > shape[*axis])
+    return node.emitError()
+           << "needs one number of elements, at most " << shape[*axis];
+  shape[*axis] = (*count)->front();
+  auto type = RankedTensorType::get(shape, b.getOpBuilder().getI64Type());
+  Value positions =
+      b.create<nn::TopKOp>(type, x, *axis, node.getInt("largest", 1) == 0);
+  FailureOr<FlatIndex> index = indexElements(node, x, positions, *axis);
+  if (failed(index))
+    return failure();
+  node.setResult(0, index->gather(b, x));
+  node.setResult(1, positions);
+  return success();
 }
 
 /// 1 where the class axis counts to the index, else 0, both replaced by given
@@ -164,5 +186,9 @@ void registerEmbedding(OnnxOpRegistry &registry) {
   registry.add("GatherElements", /*since=*/11, 2, importGatherElements);
   registry.add("GatherND", /*since=*/11, 2, importGatherND);
   registry.add("OneHot", /*since=*/9, 3, importOneHot);
+  registry.add("Scatter", /*since=*/9, 3, importScatterElements);
+  registry.add("ScatterElements", /*since=*/11, 3, importScatterElements);
+  registry.add("ScatterND", /*since=*/11, 3, importScatterND);
+  registry.add("TopK", /*since=*/1, {1, 2}, importTopK);
 }
 } // namespace pipewright
