@@ -84,7 +84,7 @@ enum PprtBufferKind {
   PPRT_BUFFER_LOSS_SUM = 2,    /* one f32 per micro-batch */
   PPRT_BUFFER_LOSS_WEIGHT = 3, /* one f32 per micro-batch */
   PPRT_BUFFER_OUTPUT = 4,
-  PPRT_BUFFER_INPUT = 5,     /* the runtime copies the micro-batch into it */
+  PPRT_BUFFER_INPUT = 5,      /* the runtime copies the micro-batch into it */
   PPRT_BUFFER_RANDOM_KEY = 6, /* two int64, made by the runtime */
   PPRT_BUFFER_LOSS_SCALE = 7  /* one f32 in one slot, the gradient of each loss
                                  sum: the runtime writes it before a step */
