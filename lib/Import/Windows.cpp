@@ -17,6 +17,10 @@ ArrayRef<int64_t> pipewright::getSpatialShape(Value image) {
   return getShape(image).drop_front(2);
 }
 
+SmallVector<int64_t> pipewright::getSpatialAxes(Value image) {
+  return llvm::to_vector(llvm::seq<int64_t>(2, getTensorType(image).getRank()));
+}
+
 LogicalResult pipewright::checkIsImage(OnnxNode &node, Value image) {
   if (getTensorType(image).getRank() >= 3)
     return success();

@@ -47,8 +47,11 @@ getWindows(OnnxNode &node,
 mlir::Value extractWindows(NNBuilder &b, mlir::Value image,
                            const Windows &windows, double value);
 
-/// The spatial axes of \p image.
+/// The sizes of the spatial axes of \p image.
 llvm::ArrayRef<int64_t> getSpatialShape(mlir::Value image);
+
+/// Their numbers.
+llvm::SmallVector<int64_t> getSpatialAxes(mlir::Value image);
 
 /// Fails unless \p image has spatial axes.
 mlir::LogicalResult checkIsImage(OnnxNode &node, mlir::Value image);

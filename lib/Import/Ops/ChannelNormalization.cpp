@@ -8,6 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Windows.h"
+
 #include "pipewright/Import/OnnxOpRegistry.h"
 
 #include "Proto/Onnx.pb.h"
@@ -74,10 +76,6 @@ static Value normalizeAxes(NNBuilder &b, Value x, ArrayRef<int64_t> axes,
   Statistics found = measure(b, x, axes);
   Value inverse = inverseDeviation(b, found.variance, epsilon);
   return b.create<nn::MulOp>(found.centered, b.broadcast(inverse, getShape(x)));
-}
-
-static SmallVector<int64_t> getSpatialAxes(Value x) {
-  return llvm::to_vector(llvm::seq<int64_t>(2, getTensorType(x).getRank()));
 }
 
 //===----------------------------------------------------------------------===//

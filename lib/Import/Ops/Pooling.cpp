@@ -97,9 +97,8 @@ static FailureOr<Value> importGlobalPool(OnnxNode &node) {
   Value image = node.operand(0);
   if (failed(checkIsImage(node, image)))
     return failure();
-  auto axes =
-      llvm::to_vector(llvm::seq<int64_t>(2, getTensorType(image).getRank()));
-  return node.getBuilder().reduce(kind, image, axes, /*keepAxes=*/true);
+  return node.getBuilder().reduce(kind, image, getSpatialAxes(image),
+                                  /*keepAxes=*/true);
 }
 
 namespace pipewright {
