@@ -4,14 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Destination.h"
 #include "Generic.h"
 #include "Loops.h"
 #include "Patterns.h"
 
 #include "pipewright/Dialect/NN/NN.h"
 
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -64,22 +62,10 @@ struct Col2ImToLoops : OpRewritePattern<nn::Col2ImOp> {
 
   LogicalResult matchAndRewrite(nn::Col2ImOp op,
                                 PatternRewriter &rewriter) const override {
-    Type element = op.getResult().getType().getElementType();
-    Destination destination = takeDestination(op.getResult(), rewriter);
-    Value windows = getReadBuffer(op.getOperand(), rewriter);
-    Arithmetic arith(op.getLoc(), rewriter);
-    if (!destination.accumulate)
-      linalg::FillOp::create(arith, arith.constant(element, 0),
-                             destination.buffer);
-    auto body = [&](Arithmetic &arith, ValueRange index) {
-      SmallVector<Value> target = getImagePosition(arith, op, index);
-      Value window = arith.make<memref::LoadOp>(windows, index);
-      Value sum = arith.make<memref::LoadOp>(destination.buffer, target);
-      memref::StoreOp::create(arith, arith.add(sum, window), destination.buffer,
-                              target);
+    auto locate = [&](Arithmetic &arith, ValueRange index) {
+      return getImagePosition(arith, op, index);
     };
-    createLoops(arith, op.getOperand().getType().getShape(), body);
-    finishDestination(destination, op.getResult(), rewriter);
+    addInto(op.getResult(), op.getOperand(), rewriter, locate);
     return success();
   }
 };

@@ -77,27 +77,15 @@ struct ScatterAddToLoops : OpRewritePattern<nn::ScatterAddOp> {
     int64_t axis = op.getAxis();
     int64_t indexRank = op.getIndices().getType().getRank();
     auto type = op.getResult().getType();
-    Destination destination = takeDestination(op.getResult(), rewriter);
     Value indices = getReadBuffer(op.getIndices(), rewriter);
-    Value updates = getReadBuffer(op.getUpdates(), rewriter);
-    Arithmetic arith(op.getLoc(), rewriter);
-    if (!destination.accumulate)
-      linalg::FillOp::create(arith, arith.constant(type.getElementType(), 0),
-                             destination.buffer);
-
-    auto body = [&](Arithmetic &arith, ValueRange coordinates) {
+    auto locate = [&](Arithmetic &arith, ValueRange coordinates) {
       Value index = arith.make<memref::LoadOp>(
           indices, coordinates.slice(axis, indexRank));
-      SmallVector<Value> target = getTableCoordinates(
+      return getTableCoordinates(
           coordinates, axis, indexRank,
           normalizeIndex(arith, index, type.getDimSize(axis)));
-      Value update = arith.make<memref::LoadOp>(updates, coordinates);
-      Value sum = arith.make<memref::LoadOp>(destination.buffer, target);
-      memref::StoreOp::create(arith, arith.add(sum, update), destination.buffer,
-                              target);
     };
-    createLoops(arith, op.getUpdates().getType().getShape(), body);
-    finishDestination(destination, op.getResult(), rewriter);
+    addInto(op.getResult(), op.getUpdates(), rewriter, locate);
     return success();
   }
 };

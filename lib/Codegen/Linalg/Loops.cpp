@@ -6,6 +6,10 @@
 
 #include "Loops.h"
 
+#include "../Destination.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -27,4 +31,25 @@ void pipewright::createLoops(
         Arithmetic inner(loc, nested);
         body(inner, coordinates);
       });
+}
+
+void pipewright::addInto(
+    Value result, Value updates, PatternRewriter &rewriter,
+    llvm::function_ref<SmallVector<Value>(Arithmetic &, ValueRange)> locate) {
+  auto type = cast<RankedTensorType>(updates.getType());
+  Destination destination = takeDestination(result, rewriter);
+  Value source = getReadBuffer(updates, rewriter);
+  Arithmetic arith(result.getLoc(), rewriter);
+  if (!destination.accumulate)
+    linalg::FillOp::create(arith, arith.constant(type.getElementType(), 0),
+                           destination.buffer);
+  auto body = [&](Arithmetic &inner, ValueRange coordinates) {
+    SmallVector<Value> target = locate(inner, coordinates);
+    Value update = inner.make<memref::LoadOp>(source, coordinates);
+    Value sum = inner.make<memref::LoadOp>(destination.buffer, target);
+    memref::StoreOp::create(inner, inner.add(sum, update), destination.buffer,
+                            target);
+  };
+  createLoops(arith, type.getShape(), body);
+  finishDestination(destination, result, rewriter);
 }

@@ -9,11 +9,22 @@
 
 #include "Arithmetic.h"
 
+#include "mlir/IR/PatternMatch.h"
+
 namespace pipewright {
 
 /// Loops over all coordinates of \p shape, the last axis innermost.
 void createLoops(Arithmetic &arith, llvm::ArrayRef<int64_t> shape,
                  llvm::function_ref<void(Arithmetic &, mlir::ValueRange)> body);
+
+/// Adds each element of \p updates, a tensor, to the element of \p result, the
+/// tensor of an op's result, at the position that \p locate gives for its
+/// coordinates, in the order of the updates. All other elements are 0.
+void addInto(mlir::Value result, mlir::Value updates,
+             mlir::PatternRewriter &rewriter,
+             llvm::function_ref<
+                 llvm::SmallVector<mlir::Value>(Arithmetic &, mlir::ValueRange)>
+                 locate);
 
 } // namespace pipewright
 
