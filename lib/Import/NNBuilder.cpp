@@ -197,6 +197,31 @@ Value NNBuilder::slice(Value value, ArrayRef<int64_t> offsets,
                              strides);
 }
 
+Value NNBuilder::concat(ArrayRef<Value> parts, int64_t axis) {
+  SmallVector<Value> joined = llvm::to_vector(llvm::make_filter_range(
+      parts, [&](Value part) { return getShape(part)[axis] > 0; }));
+  if (joined.empty())
+    return parts.front();
+  if (joined.size() == 1)
+    return joined.front();
+  SmallVector<int64_t> shape(getShape(joined.front()));
+  shape[axis] = 0;
+  for (Value part : joined)
+    shape[axis] += getShape(part)[axis];
+  return create<nn::ConcatOp>(getTensorType(joined.front()).clone(shape),
+                              joined, axis);
+}
+
+Value NNBuilder::sliceAxis(Value value, int64_t axis, int64_t offset,
+                           int64_t size, int64_t stride) {
+  SmallVector<int64_t> sizes(getShape(value));
+  SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
+  sizes[axis] = size;
+  offsets[axis] = offset;
+  strides[axis] = stride;
+  return slice(value, offsets, sizes, strides);
+}
+
 Value NNBuilder::reduce(nn::Reduction kind, Value value, ArrayRef<int64_t> axes,
                         bool keepAxes) {
   SmallVector<int64_t> dropped, kept;

@@ -87,6 +87,13 @@ public:
                     llvm::ArrayRef<int64_t> sizes,
                     llvm::ArrayRef<int64_t> strides);
 
+  /// Joins \p parts, of one shape but for the size of \p axis. Those without
+  /// elements are left out.
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis);
+  /// \p size elements of \p axis from \p offset on.
+  mlir::Value sliceAxis(mlir::Value value, int64_t axis, int64_t offset,
+                        int64_t size, int64_t stride = 1);
+
   /// Combines \p axes, which are sorted; they stay as axes of size 1 if
   /// \p keepAxes.
   mlir::Value reduce(nn::Reduction kind, mlir::Value value,

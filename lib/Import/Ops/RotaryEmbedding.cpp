@@ -4,19 +4,25 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../RotaryPairs.h"
+
 #include "pipewright/Import/OnnxOpRegistry.h"
 
 using namespace mlir;
 using namespace pipewright;
 
-/// The operand with an axis for its heads: [batch, heads, length, size of a
-/// head] as it is, and [batch, length, all heads] split.
-static FailureOr<Value> splitHeads(OnnxNode &node) {
+/// Where the heads are: [batch, heads, length, size of a head] stays as it is,
+/// [batch, length, all heads] is split.
+static int64_t getHeadAxis(OnnxNode &node) {
+  return getShape(node.operand(0)).size() == 4 ? 1 : 2;
+}
+
+/// The operand with an axis for its \p heads.
+static FailureOr<Value> splitHeads(OnnxNode &node, int64_t heads) {
   Value x = node.operand(0);
   ArrayRef<int64_t> shape = getShape(x);
   if (shape.size() == 4)
     return x;
-  int64_t heads = node.getInt("num_heads", 0);
   if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0)
     return node.emitError() << "cannot split " << x.getType()
                             << " into num_heads=" << heads << " heads";
@@ -24,94 +30,105 @@ static FailureOr<Value> splitHeads(OnnxNode &node) {
       x, {shape[0], shape[1], heads, shape[2] / heads});
 }
 
-/// Operand \p i, sines or cosines, for all of \p x, of which \p half pairs in
-/// a head are rotated.
-static FailureOr<Value> getAngles(OnnxNode &node, unsigned i, Value x,
-                                  int64_t half) {
-  NNBuilder &b = node.getBuilder();
-  Value table = node.operand(i), angles = table;
-  if (node.hasOperand(3) && getShape(table).size() == 2) {
-    SmallVector<int64_t> shape(getShape(node.operand(3)));
-    shape.push_back(getShape(table)[1]);
-    angles = b.create<nn::GatherOp>(getTensorType(table).clone(shape), table,
-                                    node.operand(3), /*axis=*/0);
-  }
-  SmallVector<int64_t> shape(getShape(x));
-  shape[3] = half;
-  SmallVector<int64_t> perPosition(shape);
-  int64_t headAxis = getShape(node.operand(0)).size() == 4 ? 1 : 2;
-  perPosition.erase(perPosition.begin() + headAxis);
-  if (getTensorType(angles) != getTensorType(x).clone(perPosition))
-    return node.emitError()
-           << "cannot rotate " << half << " pairs in each head of "
-           << node.operand(0).getType() << " by angles " << table.getType();
-  perPosition.insert(perPosition.begin() + headAxis, 1);
-  return b.broadcast(b.reshape(angles, perPosition), shape);
-}
-
-/// \p size numbers of each head.
-static Value takeNumbers(NNBuilder &b, Value x, int64_t offset, int64_t size,
-                         int64_t stride) {
-  SmallVector<int64_t> sizes(getShape(x));
-  sizes[3] = size;
-  return b.slice(x, {0, 0, 0, offset}, sizes, {1, 1, 1, stride});
-}
-
-static Value join(NNBuilder &b, Value lhs, Value rhs, int64_t axis) {
-  SmallVector<int64_t> shape(getShape(lhs));
-  shape[axis] += getShape(rhs)[axis];
-  return b.create<nn::ConcatOp>(getTensorType(lhs).clone(shape),
-                                ValueRange{lhs, rhs}, axis);
-}
-
-/// Joins the first and the second numbers of pairs as they were taken apart.
-static Value joinPairs(NNBuilder &b, Value first, Value second,
-                       bool isInterleaved) {
-  if (!isInterleaved)
-    return join(b, first, second, /*axis=*/3);
-  SmallVector<int64_t> shape(getShape(first)), column(shape);
-  column.push_back(1);
-  shape[3] *= 2;
-  return b.reshape(
-      join(b, b.reshape(first, column), b.reshape(second, column), /*axis=*/4),
-      shape);
-}
-
-static FailureOr<Value> importRotaryEmbedding(OnnxNode &node) {
-  NNBuilder &b = node.getBuilder();
-  FailureOr<Value> x = splitHeads(node);
-  if (failed(x))
-    return failure();
-  int64_t size = getShape(*x)[3];
+/// How many pairs the node rotates in each head of \p x.
+static FailureOr<int64_t> getPairs(OnnxNode &node, Value x) {
+  int64_t size = getShape(x)[3];
   int64_t rotated = node.getInt("rotary_embedding_dim", 0);
   if (rotated == 0)
     rotated = size;
   if (rotated < 0 || rotated > size || rotated % 2 != 0)
     return node.emitError() << "cannot rotate pairs in " << rotated << " of "
                             << size << " numbers";
-  int64_t half = rotated / 2;
-  FailureOr<Value> cosine = getAngles(node, 1, *x, half);
-  FailureOr<Value> sine = getAngles(node, 2, *x, half);
-  if (failed(cosine) || failed(sine))
-    return failure();
+  return rotated / 2;
+}
 
-  bool isInterleaved = node.getInt("interleaved", 0) != 0;
-  int64_t stride = isInterleaved ? 2 : 1;
-  Value first = takeNumbers(b, *x, 0, half, stride);
-  Value second = takeNumbers(b, *x, isInterleaved ? 1 : half, half, stride);
-  Value newFirst = b.create<nn::SubOp>(b.create<nn::MulOp>(first, *cosine),
-                                       b.create<nn::MulOp>(second, *sine));
-  Value newSecond = b.create<nn::AddOp>(b.create<nn::MulOp>(first, *sine),
-                                        b.create<nn::MulOp>(second, *cosine));
-  Value result = joinPairs(b, newFirst, newSecond, isInterleaved);
-  if (rotated < size)
-    result = join(b, result, takeNumbers(b, *x, rotated, size - rotated, 1),
-                  /*axis=*/3);
-  return b.reshape(result, getShape(node.operand(0)));
+/// The rotated operand; as many pairs as the node says need angles.
+static FailureOr<Value> rotate(OnnxNode &node, Value x,
+                               const RotaryAngles &angles) {
+  FailureOr<int64_t> pairs = getPairs(node, x);
+  if (failed(pairs))
+    return failure();
+  if (getShape(angles.cosine).back() != *pairs)
+    return node.emitError()
+           << "cannot rotate " << *pairs << " pairs in each head of "
+           << node.operand(0).getType() << " by angles "
+           << angles.cosine.getType();
+  FailureOr<Value> result = rotatePairs(node, x, angles, getHeadAxis(node),
+                                        node.getInt("interleaved", 0) != 0);
+  if (failed(result))
+    return failure();
+  return node.getBuilder().reshape(*result, getShape(node.operand(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// ONNX's own
+//===----------------------------------------------------------------------===//
+
+static FailureOr<Value> importRotaryEmbedding(OnnxNode &node) {
+  FailureOr<Value> x = splitHeads(node, node.getInt("num_heads", 0));
+  if (failed(x))
+    return failure();
+  FailureOr<RotaryAngles> angles =
+      RotaryAngles{node.operand(1), node.operand(2)};
+  if (node.hasOperand(3))
+    angles =
+        lookUpAngles(node, node.operand(1), node.operand(2), node.operand(3));
+  if (failed(angles))
+    return failure();
+  return rotate(node, *x, *angles);
+}
+
+//===----------------------------------------------------------------------===//
+// com.microsoft
+//===----------------------------------------------------------------------===//
+
+/// Positions are those of all numbers, or the first one's if there is one.
+static FailureOr<RotaryAngles> getAngles(OnnxNode &node, Value x) {
+  NNBuilder &b = node.getBuilder();
+  Value positions = node.operand(1);
+  Value cosines = node.operand(2), sines = node.operand(3);
+  int64_t batch = getShape(x)[0], length = getShape(x)[3 - getHeadAxis(node)];
+  ArrayRef<int64_t> shape = getShape(positions);
+  if (shape == ArrayRef<int64_t>{batch, length})
+    return lookUpAngles(node, cosines, sines, positions);
+  if (shape != ArrayRef<int64_t>{1})
+    return node.emitError()
+           << "has positions " << positions.getType() << " for a batch of "
+           << batch << " with " << length << " positions";
+  if (getConstant(positions))
+    return takeAngles(node, cosines, sines, node.getIntegers(1)->front(),
+                      length, batch);
+  RankedTensorType type = getTensorType(positions).clone({batch, length});
+  Value first = b.broadcast(b.reshape(positions, {1, 1}), type.getShape());
+  return lookUpAngles(node, cosines, sines,
+                      b.create<nn::AddOp>(first, b.iota(type, /*axis=*/1)));
+}
+
+static FailureOr<Value> importMicrosoftRotaryEmbedding(OnnxNode &node) {
+  if (node.getInt("is_packed_batching", 0) != 0)
+    return node.emitError()
+           << "has is_packed_batching=1, which is not supported";
+  ArrayRef<int64_t> shape = getShape(node.operand(0));
+  ArrayRef<int64_t> table = getShape(node.operand(2));
+  int64_t heads = node.getInt("num_heads", 0);
+  // Without a number of heads the tables say how large a head is.
+  if (heads == 0 && shape.size() == 3 && table.size() == 2 && table[1] > 0)
+    heads = shape[2] / (2 * table[1]);
+  FailureOr<Value> x = splitHeads(node, heads);
+  if (failed(x))
+    return failure();
+  FailureOr<RotaryAngles> angles = getAngles(node, *x);
+  if (failed(angles))
+    return failure();
+  return rotate(node, *x, *angles);
 }
 
 namespace pipewright {
 void registerRotaryEmbedding(OnnxOpRegistry &registry) {
   registry.add("RotaryEmbedding", /*since=*/23, {3, 4}, importRotaryEmbedding);
+
+  registry.setDomain("com.microsoft");
+  registry.add("RotaryEmbedding", /*since=*/1, 4,
+               importMicrosoftRotaryEmbedding);
 }
 } // namespace pipewright

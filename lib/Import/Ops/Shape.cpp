@@ -188,10 +188,7 @@ static FailureOr<Value> importConcat(OnnxNode &node) {
                               << " along axis " << *axis;
     shape[*axis] += expected[*axis];
   }
-  if (parts.size() == 1)
-    return parts.front();
-  return node.getBuilder().create<nn::ConcatOp>(type.clone(shape), parts,
-                                                *axis);
+  return node.getBuilder().concat(parts, *axis);
 }
 
 //===----------------------------------------------------------------------===//
