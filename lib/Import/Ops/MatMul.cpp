@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Activations.h"
+
 #include "pipewright/Import/OnnxOpRegistry.h"
 
 using namespace mlir;
@@ -72,25 +74,38 @@ static FailureOr<Value> importGemm(OnnxNode &node) {
   return b.create<nn::AddOp>(product, b.broadcast(bias, type.getShape()));
 }
 
-/// com.microsoft: a product with operands whose last two axes are swapped if
-/// asked for, times a number.
+/// com.microsoft: a Gemm with an activation.
+static FailureOr<Value> importFusedGemm(OnnxNode &node) {
+  FailureOr<Value> sum = importGemm(node);
+  if (failed(sum))
+    return failure();
+  return applyFusedActivation(node, *sum);
+}
+
+/// \p operand with its first axis in front of the last one if \p movesBatch,
+/// and then with its last two swapped if \p transposes.
+static Value permute(NNBuilder &b, Value operand, bool movesBatch,
+                     bool transposes) {
+  int64_t rank = getTensorType(operand).getRank();
+  if (rank < 2)
+    return operand;
+  SmallVector<int64_t> permutation = getAllAxes(rank);
+  if (movesBatch)
+    std::rotate(permutation.begin(), permutation.begin() + 1,
+                permutation.end() - 1);
+  if (transposes)
+    std::swap(permutation[rank - 1], permutation[rank - 2]);
+  return b.transpose(operand, permutation);
+}
+
+/// com.microsoft: a product with permuted operands, times a number.
 static FailureOr<Value> importFusedMatMul(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
-  for (StringRef unsupported : {"transBatchA", "transBatchB"})
-    if (node.getInt(unsupported, 0) != 0)
-      return node.emitError()
-             << "has " << unsupported << "=1, which is not supported";
-  SmallVector<Value> operands(node.getOperands());
-  StringRef names[] = {"transA", "transB"};
-  for (auto [operand, name] : llvm::zip_equal(operands, names)) {
-    int64_t rank = getTensorType(operand).getRank();
-    if (node.getInt(name, 0) == 0 || rank < 2)
-      continue;
-    SmallVector<int64_t> permutation = getAllAxes(rank);
-    std::swap(permutation[rank - 1], permutation[rank - 2]);
-    operand = b.transpose(operand, permutation);
-  }
-  FailureOr<Value> product = multiply(node, operands[0], operands[1]);
+  Value lhs = permute(b, node.operand(0), node.getInt("transBatchA", 0) != 0,
+                      node.getInt("transA", 0) != 0);
+  Value rhs = permute(b, node.operand(1), node.getInt("transBatchB", 0) != 0,
+                      node.getInt("transB", 0) != 0);
+  FailureOr<Value> product = multiply(node, lhs, rhs);
   if (failed(product))
     return failure();
   return b.scale(*product, node.getFloat("alpha", 1.0));
@@ -102,6 +117,7 @@ void registerMatMul(OnnxOpRegistry &registry) {
   registry.add("MatMul", /*since=*/1, 2, importMatMul);
 
   registry.setDomain("com.microsoft");
+  registry.add("FusedGemm", /*since=*/1, {2, 3}, importFusedGemm);
   registry.add("FusedMatMul", /*since=*/1, 2, importFusedMatMul);
 }
 } // namespace pipewright

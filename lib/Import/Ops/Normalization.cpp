@@ -84,21 +84,33 @@ static Value keepRowAxes(NNBuilder &b, Value perRow, Value x) {
   return b.reshape(perRow, shape);
 }
 
-/// Results 0 to 2: the normalized operand, the means and the inverse
-/// deviations.
-static LogicalResult normalize(OnnxNode &node, const NormOperands &operands,
-                               Type element, double epsilon) {
+namespace {
+/// The results of a layer norm, in the type in which it is computed.
+struct Normalized {
+  Value result, mean, inverseDeviation;
+};
+} // namespace
+
+static Normalized normalize(OnnxNode &node, const NormOperands &operands,
+                            double epsilon) {
   NNBuilder &b = node.getBuilder();
   RankedTensorType row = getRowType(operands.x, operands.axis);
   auto norm = b.create<nn::LayerNormOp>(
                    operands.x.getType(), row, row, operands.x, operands.scale,
                    operands.bias, operands.axis, llvm::APFloat(epsilon))
                   .getDefiningOp<nn::LayerNormOp>();
-  node.setResult(0, b.cast(norm.getResult(), element));
-  if (node.hasResult(1))
-    node.setResult(1, keepRowAxes(b, norm.getMean(), operands.x));
-  if (node.hasResult(2))
-    node.setResult(2, keepRowAxes(b, norm.getInverseDeviation(), operands.x));
+  return {norm.getResult(), keepRowAxes(b, norm.getMean(), operands.x),
+          keepRowAxes(b, norm.getInverseDeviation(), operands.x)};
+}
+
+/// Results 0 to 2: the normalized operand, the means and the inverse
+/// deviations.
+static LogicalResult setNormalized(OnnxNode &node, const NormOperands &operands,
+                                   Type element, double epsilon) {
+  Normalized norm = normalize(node, operands, epsilon);
+  node.setResult(0, node.getBuilder().cast(norm.result, element));
+  node.setResult(1, norm.mean);
+  node.setResult(2, norm.inverseDeviation);
   return success();
 }
 
@@ -107,19 +119,22 @@ static LogicalResult importLayerNorm(OnnxNode &node) {
       node, node.operand(0), node.operand(1), node.operand(2), "stash_type");
   if (failed(operands))
     return failure();
-  return normalize(node, *operands, getElementType(node.operand(0)),
-                   node.getFloat("epsilon", 1e-5));
+  return setNormalized(node, *operands, getElementType(node.operand(0)),
+                       node.getFloat("epsilon", 1e-5));
 }
 
-/// Result 0 of an RMS norm.
+/// Result 0 of an RMS norm, and as result \p i the inverse deviations.
 static LogicalResult normalizeRMS(OnnxNode &node, const NormOperands &operands,
-                                  Type element) {
+                                  Type element, double epsilon, unsigned i) {
   NNBuilder &b = node.getBuilder();
-  Value result = b.create<nn::RMSNormOp>(
-      operands.x.getType(), getRowType(operands.x, operands.axis), operands.x,
-      operands.scale, operands.axis,
-      llvm::APFloat(node.getFloat("epsilon", 1e-5)));
-  node.setResult(0, b.cast(result, element));
+  auto norm = b.create<nn::RMSNormOp>(operands.x.getType(),
+                                      getRowType(operands.x, operands.axis),
+                                      operands.x, operands.scale, operands.axis,
+                                      llvm::APFloat(epsilon))
+                  .getDefiningOp<nn::RMSNormOp>();
+  node.setResult(0, b.cast(norm.getResult(), element));
+  if (node.hasResult(i))
+    node.setResult(i, keepRowAxes(b, norm.getInverseDeviation(), operands.x));
   return success();
 }
 
@@ -128,11 +143,12 @@ static LogicalResult importRMSNorm(OnnxNode &node) {
       node, node.operand(0), node.operand(1), Value(), "stash_type");
   if (failed(operands))
     return failure();
-  return normalizeRMS(node, *operands, getElementType(node.operand(0)));
+  return normalizeRMS(node, *operands, getElementType(node.operand(0)),
+                      node.getFloat("epsilon", 1e-5), /*i=*/1);
 }
 
 //===----------------------------------------------------------------------===//
-// com.microsoft: a residual sum, then a norm
+// com.microsoft: a sum, then a norm
 //===----------------------------------------------------------------------===//
 
 /// The sum of two operands and a bias, which is the last result too.
@@ -159,8 +175,8 @@ static LogicalResult importSkipLayerNorm(OnnxNode &node) {
       node, *sum, node.operand(2), node.operand(3), "stash_type");
   if (failed(operands))
     return failure();
-  return normalize(node, *operands, getElementType(*sum),
-                   node.getFloat("epsilon", 1e-12));
+  return setNormalized(node, *operands, getElementType(*sum),
+                       node.getFloat("epsilon", 1e-12));
 }
 
 static LogicalResult importSkipRMSNorm(OnnxNode &node) {
@@ -171,7 +187,87 @@ static LogicalResult importSkipRMSNorm(OnnxNode &node) {
       getNormOperands(node, *sum, node.operand(2), Value(), "stash_type");
   if (failed(operands))
     return failure();
-  return normalizeRMS(node, *operands, getElementType(*sum));
+  // No mean is taken away.
+  if (node.hasResult(1)) {
+    NNBuilder &b = node.getBuilder();
+    Value zeros = b.splat(getRowType(operands->x, operands->axis), 0.0);
+    node.setResult(1, keepRowAxes(b, zeros, operands->x));
+  }
+  return normalizeRMS(node, *operands, getElementType(*sum),
+                      node.getFloat("epsilon", 1e-12), /*i=*/2);
+}
+
+/// The sum of a word's embedding, its position's and its segment's.
+static FailureOr<Value> addEmbeddings(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value words = node.operand(0), positions = node.operand(8);
+  ArrayRef<int64_t> shape = getShape(words);
+  if (shape.size() != 2)
+    return node.emitError()
+           << "needs words of [batch, length], not " << words.getType();
+  if (!positions)
+    positions = b.iota(getTensorType(words).clone({1, shape[1]}), /*axis=*/1);
+  if (node.hasOperand(1) != node.hasOperand(4))
+    return node.emitError()
+           << "has only one of segment_ids and segment_embedding";
+  SmallVector<Value> sum;
+  std::pair<Value, Value> lookups[] = {{node.operand(2), words},
+                                       {node.operand(3), positions},
+                                       {node.operand(4), node.operand(1)}};
+  for (auto [table, ids] : lookups) {
+    if (!table)
+      continue;
+    RankedTensorType type = getTensorType(table);
+    SmallVector<int64_t> looked(getShape(ids));
+    if (type.getRank() != 2 || looked.size() != 2 || looked[1] != shape[1])
+      return node.emitError()
+             << "cannot look up " << ids.getType() << " in " << type;
+    looked.push_back(type.getDimSize(1));
+    sum.push_back(
+        b.create<nn::GatherOp>(type.clone(looked), table, ids, /*axis=*/0));
+  }
+  if (failed(node.broadcastTogether(sum)))
+    return failure();
+  Value result = sum.front();
+  for (Value embedding : ArrayRef<Value>(sum).drop_front())
+    result = b.create<nn::AddOp>(result, embedding);
+  return result;
+}
+
+/// How many elements of each sample's mask are 1; 0 without a mask.
+static Value countWords(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Type element = b.getOpBuilder().getI32Type();
+  Value mask = node.operand(7);
+  if (!mask)
+    return b.splat(
+        RankedTensorType::get({getShape(node.operand(0))[0]}, element), 0.0);
+  Value isWord = b.compare(nn::Comparison::Equal, mask, b.splatLike(mask, 1.0));
+  return b.reduce(nn::Reduction::Sum, b.cast(isWord, element), /*axes=*/{1},
+                  /*keepAxes=*/false);
+}
+
+/// Results: the norm, how many words each sample has, and the sum.
+static LogicalResult importEmbedLayerNorm(OnnxNode &node) {
+  for (unsigned needed : {2, 3, 5, 6})
+    if (!node.hasOperand(needed))
+      return node.emitError() << "lacks operand " << needed;
+  FailureOr<Value> sum = addEmbeddings(node);
+  if (failed(sum))
+    return failure();
+  if (Value mask = node.operand(7);
+      mask && getShape(mask) != getShape(node.operand(0)))
+    return node.emitError() << "has mask " << mask.getType() << " for words "
+                            << node.operand(0).getType();
+  FailureOr<NormOperands> operands = getNormOperands(
+      node, *sum, node.operand(5), node.operand(6), "stash_type");
+  if (failed(operands))
+    return failure();
+  Normalized norm = normalize(node, *operands, node.getFloat("epsilon", 1e-12));
+  node.setResult(0, node.getBuilder().cast(norm.result, getElementType(*sum)));
+  node.setResult(1, countWords(node));
+  node.setResult(2, *sum);
+  return success();
 }
 
 namespace pipewright {
@@ -189,5 +285,7 @@ void registerNormalization(OnnxOpRegistry &registry) {
                importSkipLayerNorm);
   registry.add("SkipSimplifiedLayerNormalization", /*since=*/1, {3, 4},
                importSkipRMSNorm);
+  registry.add("EmbedLayerNormalization", /*since=*/1, {1, 9},
+               importEmbedLayerNorm);
 }
 } // namespace pipewright

@@ -108,6 +108,9 @@ static FailureOr<Value> importMicrosoftRotaryEmbedding(OnnxNode &node) {
   if (node.getInt("is_packed_batching", 0) != 0)
     return node.emitError()
            << "has is_packed_batching=1, which is not supported";
+  // ONNX Runtime has the attribute, but does not use it.
+  if (node.getFloat("scale", 1.0) != 1.0)
+    return node.emitError() << "has a scale, which is not supported";
   ArrayRef<int64_t> shape = getShape(node.operand(0));
   ArrayRef<int64_t> table = getShape(node.operand(2));
   int64_t heads = node.getInt("num_heads", 0);
