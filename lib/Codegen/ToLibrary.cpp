@@ -98,7 +98,7 @@ struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
 
     IRRewriter rewriter(&getContext());
     for (nn::MatMulOp op : contractions)
-      if (target->hasMatMul(op.getResult().getType().getElementType()))
+      if (target->hasMatMul(op.getLhs().getType().getElementType()))
         lowerToCall(op, *target, rewriter);
   }
 };

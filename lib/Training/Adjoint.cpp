@@ -107,10 +107,25 @@ void AdjointBuilder::findVaried() {
   }
 }
 
+/// A product that is only converted to f32 is made in f32: \p gradient without
+/// the rounding before it is added to an accumulator.
+static Value skipRounding(Value gradient, OpBuilder &builder) {
+  auto cast = gradient.getDefiningOp<nn::CastOp>();
+  if (!cast || !getElementTypeOrSelf(gradient).isF32())
+    return gradient;
+  auto product = cast.getOperand().getDefiningOp<nn::MatMulOp>();
+  if (!product || !product->hasOneUse())
+    return gradient;
+  return nn::MatMulOp::create(
+      builder, product.getLoc(), gradient.getType(), product.getLhs(),
+      product.getRhs(), product.getTransposeLhs(), product.getTransposeRhs());
+}
+
 /// Adds \p gradient to that of \p value; to its accumulator if it is a
 /// parameter.
 void AdjointBuilder::contribute(Value value, Value gradient, Location loc) {
   if (auto it = accumulators.find(value); it != accumulators.end()) {
+    gradient = skipRounding(gradient, builder);
     it->second = nn::AccumulateOp::create(builder, loc, it->second, gradient);
     return;
   }

@@ -82,6 +82,8 @@ Value GradientBuilder::select(Value condition, Value onTrue, Value onFalse) {
 }
 
 Value GradientBuilder::castTo(Value operand, Type elementType) {
+  if (getElementTypeOrSelf(operand) == elementType)
+    return operand;
   return create<nn::CastOp>(
       RankedTensorType::get(getShape(operand), elementType), operand);
 }

@@ -33,7 +33,15 @@ nn.function @other_result(%a: tensor<2x8xf32>, %b: tensor<8x16xf32>) {
 // -----
 
 nn.function @mixed_elements(%a: tensor<2x8xf32>, %b: tensor<8x16xf16>) {
-  // expected-error @below {{'nn.matmul' op requires the same element type for all operands and results}}
+  // expected-error @below {{'nn.matmul' op failed to verify that all of {lhs, rhs} have same element type}}
   %0 = nn.matmul %a, %b : tensor<2x8xf32>, tensor<8x16xf16> -> tensor<2x16xf32>
+  nn.return
+}
+
+// -----
+
+nn.function @narrow_result(%a: tensor<2x8xf32>, %b: tensor<8x16xf32>) {
+  // expected-error @below {{'nn.matmul' op makes 'bf16' of 'f32'; it makes what its operands are of, or f32 of 16 bits}}
+  %0 = nn.matmul %a, %b : tensor<2x8xf32>, tensor<8x16xf32> -> tensor<2x16xbf16>
   nn.return
 }

@@ -10,7 +10,7 @@
 include "pipewright/Dialect/NN/NNBase.td"
 
 def NN_MatMulOp : NN_Op<"matmul", [Pure,
-    SameOperandsAndResultElementType]> {
+    AllElementTypesMatch<["lhs", "rhs"]>]> {
   let summary = "matrix product over equal leading batch dimensions";
   let description = [{
     Both operands have one rank, at least 2, and equal leading (batch)
@@ -22,6 +22,9 @@ def NN_MatMulOp : NN_Op<"matmul", [Pure,
     %y = nn.matmul %x, %w transpose_rhs
         : tensor<2x8xf32>, tensor<16x8xf32> -> tensor<2x16xf32>
     ```
+
+    Products of 16-bit floats are added up in f32; the result has the element
+    type of the operands, or is f32 where the sums are wanted unrounded.
   }];
   let arguments = (ins NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
                        UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
