@@ -111,11 +111,14 @@ def ApproximateMath : Pass<"pp-approximate-math", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def ExpandBFloat16 : Pass<"pp-expand-bfloat16", "::mlir::func::FuncOp"> {
+def ExpandBFloat16 : Pass<"pp-expand-bfloat16", "::mlir::ModuleOp"> {
   let summary = "convert bf16 by integer instructions";
   let description = [{
     Processors without instructions for bf16 would call a library that is not
-    linked. Requires that bf16 is only converted, not computed with.
+    linked. Requires that bf16 is only converted, moved and selected, not
+    computed with. Ensures that no bf16 is left: it is stored as i16. Numbers
+    that lie between two are rounded to the nearest, of two to the even one;
+    subnormal ones too, which the instructions flush to zero.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

@@ -6,11 +6,18 @@
 
 #include "Arithmetic.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APSInt.h"
 
 using namespace mlir;
 using namespace pipewright;
+
+Type pipewright::getComputeType(Type element) {
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
+    return Float32Type::get(element.getContext());
+  return element;
+}
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
 
@@ -38,6 +45,43 @@ Value Arithmetic::constant(Type type, double value) {
 
 Value Arithmetic::constantInt(Type type, int64_t value) {
   return make<arith::ConstantOp>(getIntegerAttr(type, value));
+}
+
+Value Arithmetic::widen(Value value) {
+  return isFloat(value) ? convertFloat(getComputeType(value.getType()), value)
+                        : value;
+}
+
+Value Arithmetic::convertFloat(Type type, Value value) {
+  unsigned from = value.getType().getIntOrFloatBitWidth();
+  unsigned to = type.getIntOrFloatBitWidth();
+  if (value.getType() == type)
+    return value;
+  if (from < to)
+    return make<arith::ExtFOp>(type, value);
+  // Of the two types of 16 bits neither holds the other.
+  if (from == to)
+    return convertFloat(type, widen(value));
+  if (from == 64 && to == 16)
+    value = roundToOdd(value);
+  return make<arith::TruncFOp>(type, value);
+}
+
+// Boldo and Melquiond, When double rounding is odd, IMACS 2005: the last bit
+// of an inexact result is set, so that it never looks like a tie, and the
+// result lies between zero and the number.
+Value Arithmetic::roundToOdd(Value value) {
+  Value rounded = make<arith::TruncFOp>(getF32Type(), value);
+  Value back = make<arith::ExtFOp>(value.getType(), rounded);
+  Value inexact = make<arith::CmpFOp>(arith::CmpFPredicate::ONE, back, value);
+  Value isAbove =
+      make<arith::CmpFOp>(arith::CmpFPredicate::OGT, make<math::AbsFOp>(back),
+                          make<math::AbsFOp>(value));
+  Value bits = make<arith::BitcastOp>(getI32Type(), rounded);
+  Value one = constantInt(getI32Type(), 1);
+  Value below = select(isAbove, sub(bits, one), bits);
+  Value odd = select(inexact, make<arith::OrIOp>(below, one), bits);
+  return make<arith::BitcastOp>(getF32Type(), odd);
 }
 
 Value Arithmetic::add(Value lhs, Value rhs) {

@@ -12,6 +12,10 @@
 
 namespace pipewright {
 
+/// The type in which elements of \p element are computed: f32 for f16 and
+/// bf16, which are only how values are stored.
+mlir::Type getComputeType(mlir::Type element);
+
 /// Builds arithmetic on numbers, float or integer by the operands' type.
 class Arithmetic : public mlir::ImplicitLocOpBuilder {
 public:
@@ -26,6 +30,13 @@ public:
   /// \p value, saturated where \p type is an integer that does not hold it.
   mlir::Value constant(mlir::Type type, double value);
   mlir::Value constantInt(mlir::Type type, int64_t value);
+
+  /// \p value in the type that it is computed in; what is no number of 16 bits
+  /// stays as it is.
+  mlir::Value widen(mlir::Value value);
+  /// A float as the float \p type, rounded to the nearest, of two to the even
+  /// one.
+  mlir::Value convertFloat(mlir::Type type, mlir::Value value);
 
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
@@ -47,6 +58,9 @@ public:
   mlir::Value mulInAnyOrder(mlir::Value lhs, mlir::Value rhs);
 
 private:
+  /// An f64 as an f32, inexact ones rounded so that rounding the result to 16
+  /// bits gives what rounding the f64 would.
+  mlir::Value roundToOdd(mlir::Value value);
   /// A multiplication may merge with the addition after it.
   mlir::arith::FastMathFlagsAttr getContract();
   mlir::arith::FastMathFlagsAttr getReassociate();

@@ -62,6 +62,8 @@ struct Col2ImToLoops : OpRewritePattern<nn::Col2ImOp> {
 
   LogicalResult matchAndRewrite(nn::Col2ImOp op,
                                 PatternRewriter &rewriter) const override {
+    if (succeeded(sumWidened(op, rewriter)))
+      return success();
     auto locate = [&](Arithmetic &arith, ValueRange index) {
       return getImagePosition(arith, op, index);
     };

@@ -180,15 +180,7 @@ static Value compute(nn::SelectOp, Arithmetic &arith, ValueRange x) {
   return arith.select(x[0], x[1], x[2]);
 }
 
-/// Whether \p type is a float that is only stored: the machine converts it
-/// from and to f32.
-static bool isNarrow(Type type) {
-  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
-}
-
 static Value castToInteger(Type type, Arithmetic &arith, Value x) {
-  if (isNarrow(x.getType()))
-    x = arith.make<arith::ExtFOp>(arith.getF32Type(), x);
   bool fromFloat = isa<FloatType>(x.getType());
   if (type.isInteger(1))
     return arith.compare(CmpFPredicate::UNE, CmpIPredicate::ne, x,
@@ -204,19 +196,13 @@ static Value castToInteger(Type type, Arithmetic &arith, Value x) {
 
 static Value castToFloat(Type type, Arithmetic &arith, Value x) {
   Type source = x.getType();
-  bool fromNarrow = isNarrow(source) && !type.isF32();
-  bool toNarrow = isNarrow(type) && !source.isF32();
-  if (fromNarrow || toNarrow)
-    return castToFloat(type, arith, castToFloat(arith.getF32Type(), arith, x));
-  if (source.isInteger(1))
-    return arith.make<arith::UIToFPOp>(type, x);
-  if (source.isInteger())
-    return arith.make<arith::SIToFPOp>(type, x);
-  unsigned from = source.getIntOrFloatBitWidth();
-  unsigned to = type.getIntOrFloatBitWidth();
-  if (from > to)
-    return arith.make<arith::TruncFOp>(type, x);
-  return arith.make<arith::ExtFOp>(type, x);
+  if (isa<FloatType>(source))
+    return arith.convertFloat(type, x);
+  // An integer has more digits than a narrow float's compute type.
+  Type wide = getComputeType(type) == type ? type : arith.getF64Type();
+  Value number = source.isInteger(1) ? arith.make<arith::UIToFPOp>(wide, x)
+                                     : arith.make<arith::SIToFPOp>(wide, x);
+  return arith.convertFloat(type, number);
 }
 
 static Value compute(nn::CastOp op, Arithmetic &arith, ValueRange x) {

@@ -74,6 +74,8 @@ struct ScatterAddToLoops : OpRewritePattern<nn::ScatterAddOp> {
 
   LogicalResult matchAndRewrite(nn::ScatterAddOp op,
                                 PatternRewriter &rewriter) const override {
+    if (succeeded(sumWidened(op, rewriter)))
+      return success();
     int64_t axis = op.getAxis();
     int64_t indexRank = op.getIndices().getType().getRank();
     auto type = op.getResult().getType();

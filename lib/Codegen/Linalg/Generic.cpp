@@ -23,6 +23,11 @@ static void splitInputs(ArrayRef<MappedInput> inputs, int64_t loops,
   }
 }
 
+static SmallVector<Value> widenAll(Arithmetic &arith, ValueRange elements) {
+  return llvm::map_to_vector(
+      elements, [&](Value element) { return arith.widen(element); });
+}
+
 Value pipewright::createMap(OpBuilder &builder, Location loc, Type type,
                             ArrayRef<MappedInput> inputs, ElementFn compute) {
   auto tensor = cast<RankedTensorType>(type);
@@ -35,7 +40,9 @@ Value pipewright::createMap(OpBuilder &builder, Location loc, Type type,
                                         tensor.getElementType());
   auto body = [&](OpBuilder &nested, Location, ValueRange elements) {
     Arithmetic arith(loc, nested);
-    Value value = compute(arith, elements.drop_back());
+    Value value = compute(arith, widenAll(arith, elements.drop_back()));
+    if (isa<FloatType>(value.getType()))
+      value = arith.convertFloat(tensor.getElementType(), value);
     linalg::YieldOp::create(arith, loc, value);
   };
   return linalg::GenericOp::create(
@@ -63,7 +70,7 @@ SmallVector<Value> pipewright::createReduction(OpBuilder &builder, Location loc,
     if (iterators[loop] == IteratorType::parallel)
       shape.push_back(loops[loop]);
 
-  auto type = RankedTensorType::get(shape, element);
+  auto type = RankedTensorType::get(shape, getComputeType(element));
   SmallVector<Value> initial;
   SmallVector<Type> types;
   for (const Reducer &reducer : reducers) {
@@ -73,10 +80,11 @@ SmallVector<Value> pipewright::createReduction(OpBuilder &builder, Location loc,
   }
   auto body = [&](OpBuilder &nested, Location, ValueRange elements) {
     Arithmetic arith(loc, nested);
+    SmallVector<Value> values =
+        widenAll(arith, elements.take_front(inputs.size()));
     SmallVector<Value> partial;
     for (auto [index, reducer] : llvm::enumerate(reducers)) {
-      Value value =
-          reducer.contribute(arith, elements.take_front(inputs.size()));
+      Value value = reducer.contribute(arith, values);
       partial.push_back(
           reducer.combine(arith, elements[inputs.size() + index], value));
     }
@@ -85,6 +93,14 @@ SmallVector<Value> pipewright::createReduction(OpBuilder &builder, Location loc,
   auto generic = linalg::GenericOp::create(builder, loc, types, tensors,
                                            initial, maps, iterators, body);
   return SmallVector<Value>(generic.getResults());
+}
+
+Value pipewright::storeAs(OpBuilder &builder, Location loc, Type type,
+                          Value tensor) {
+  if (tensor.getType() == type)
+    return tensor;
+  return createMap(builder, loc, type, {{tensor, {}}},
+                   [](Arithmetic &, ValueRange x) { return x[0]; });
 }
 
 Value pipewright::addUp(Arithmetic &arith, Value sum, Value value) {

@@ -14,7 +14,8 @@
 
 namespace pipewright {
 
-/// Computes one element from the elements of the inputs.
+/// Computes one element from the elements of the inputs, which are as wide as
+/// their compute type; so is what it returns, or as the result is stored.
 using ElementFn =
     llvm::function_ref<mlir::Value(Arithmetic &, mlir::ValueRange)>;
 
@@ -40,11 +41,15 @@ struct Reducer {
 };
 
 /// Reduces over \p axes of loops with the extents \p loops. The results have
-/// the shape of the other loops and the type \p element.
+/// the shape of the other loops and the compute type of \p element.
 llvm::SmallVector<mlir::Value> createReduction(
     mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
     llvm::ArrayRef<int64_t> loops, llvm::ArrayRef<int64_t> axes,
     llvm::ArrayRef<MappedInput> inputs, llvm::ArrayRef<Reducer> reducers);
+
+/// \p tensor with its elements stored as in \p type.
+mlir::Value storeAs(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Type type, mlir::Value tensor);
 
 /// Sums, in an order that the vectorizer may choose.
 mlir::Value addUp(Arithmetic &arith, mlir::Value sum, mlir::Value value);

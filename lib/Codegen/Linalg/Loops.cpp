@@ -8,12 +8,38 @@
 
 #include "../Destination.h"
 
+#include "pipewright/Dialect/NN/NN.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace pipewright;
+
+/// \p tensor with elements of type \p element.
+static Value castTensor(OpBuilder &builder, Value tensor, Type element) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return nn::CastOp::create(builder, tensor.getLoc(), type.clone(element),
+                            tensor);
+}
+
+LogicalResult pipewright::sumWidened(Operation *op, PatternRewriter &rewriter) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Type wide = getComputeType(type.getElementType());
+  if (wide == type.getElementType())
+    return rewriter.notifyMatchFailure(op, "sums are as wide as their terms");
+  IRMapping operands;
+  for (Value operand : op->getOperands())
+    if (getElementTypeOrSelf(operand) == type.getElementType())
+      operands.map(operand, castTensor(rewriter, operand, wide));
+  Operation *widened = rewriter.clone(*op, operands);
+  widened->getResult(0).setType(type.clone(wide));
+  rewriter.replaceOp(
+      op, castTensor(rewriter, widened->getResult(0), type.getElementType()));
+  return success();
+}
 
 void pipewright::createLoops(
     Arithmetic &arith, ArrayRef<int64_t> shape,

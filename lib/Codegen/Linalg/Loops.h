@@ -13,6 +13,11 @@
 
 namespace pipewright {
 
+/// Replaces \p op, which has one result, by the same op on f32 between casts
+/// if the result is of 16 bits: what is summed in memory needs the digits.
+llvm::LogicalResult sumWidened(mlir::Operation *op,
+                               mlir::PatternRewriter &rewriter);
+
 /// Loops over all coordinates of \p shape, the last axis innermost.
 void createLoops(Arithmetic &arith, llvm::ArrayRef<int64_t> shape,
                  llvm::function_ref<void(Arithmetic &, mlir::ValueRange)> body);

@@ -30,7 +30,7 @@ struct CrossEntropyToLinalg : OpRewritePattern<nn::CrossEntropyOp> {
   LogicalResult matchAndRewrite(nn::CrossEntropyOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Type element = op.getLogits().getType().getElementType();
+    Type element = getComputeType(op.getLogits().getType().getElementType());
     int64_t rows = op.getLabels().getType().getRank();
     ArrayRef<int64_t> shape = op.getLabels().getType().getShape();
     SoftmaxParts parts =
@@ -45,7 +45,8 @@ struct CrossEntropyToLinalg : OpRewritePattern<nn::CrossEntropyOp> {
         position.push_back(arith.make<linalg::IndexOp>(dim));
       position.push_back(
           arith.make<arith::IndexCastOp>(arith.getIndexType(), label));
-      Value logit = arith.make<tensor::ExtractOp>(op.getLogits(), position);
+      Value logit =
+          arith.widen(arith.make<tensor::ExtractOp>(op.getLogits(), position));
       Value sum = arith.add(arith.make<math::LogOp>(x[2]), x[1]);
       return arith.select(valid, arith.sub(sum, logit),
                           arith.constant(element, 0));
@@ -55,11 +56,13 @@ struct CrossEntropyToLinalg : OpRewritePattern<nn::CrossEntropyOp> {
                           arith.constant(element, 1),
                           arith.constant(element, 0));
     };
+    SmallVector<Value> sums = createReduction(
+        rewriter, loc, element, shape, getAxesFrom(0, rows),
+        {{op.getLabels(), {}}, {parts.max, {}}, {parts.sum, {}}},
+        {{0, loss, addUp}, {0, weight, addUp}});
     rewriter.replaceOp(
-        op, createReduction(
-                rewriter, loc, element, shape, getAxesFrom(0, rows),
-                {{op.getLabels(), {}}, {parts.max, {}}, {parts.sum, {}}},
-                {{0, loss, addUp}, {0, weight, addUp}}));
+        op, {storeAs(rewriter, loc, op.getSum().getType(), sums[0]),
+             storeAs(rewriter, loc, op.getWeight().getType(), sums[1])});
     return success();
   }
 };

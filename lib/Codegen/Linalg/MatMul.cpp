@@ -39,12 +39,14 @@ struct MatMulToLinalg : OpRewritePattern<nn::MatMulOp> {
     auto product = [](Arithmetic &arith, ValueRange x) {
       return arith.mul(x[0], x[1]);
     };
-    rewriter.replaceOp(
-        op, createReduction(
-                rewriter, op.getLoc(), type.getElementType(), loops, {inner},
-                {{op.getLhs(), getMap(row, inner, op.getTransposeLhs())},
-                 {op.getRhs(), getMap(inner, column, op.getTransposeRhs())}},
-                {{0, product, addUp}}));
+    Value sums =
+        createReduction(
+            rewriter, op.getLoc(), type.getElementType(), loops, {inner},
+            {{op.getLhs(), getMap(row, inner, op.getTransposeLhs())},
+             {op.getRhs(), getMap(inner, column, op.getTransposeRhs())}},
+            {{0, product, addUp}})
+            .front();
+    rewriter.replaceOp(op, storeAs(rewriter, op.getLoc(), type, sums));
     return success();
   }
 };

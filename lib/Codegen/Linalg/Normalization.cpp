@@ -116,7 +116,7 @@ struct SoftmaxGradToLinalg : OpRewritePattern<nn::SoftmaxGradOp> {
 struct Rows {
   Rows(RankedTensorType type, int64_t axis)
       : shape(type.getShape()), axes(getAxesFrom(axis, type.getRank())),
-        element(type.getElementType()),
+        element(getComputeType(type.getElementType())),
         perRow(getMapWithout(axes, type.getRank(), type.getContext())),
         perColumn(
             AffineMap::getMultiDimIdentityMap(type.getRank(), type.getContext())
@@ -190,7 +190,10 @@ struct LayerNormToLinalg : OpRewritePattern<nn::LayerNormOp> {
           Value scaled = arith.mul(normalized, x[3]);
           return op.getBias() ? arith.add(scaled, x[4]) : scaled;
         });
-    rewriter.replaceOp(op, {result, mean, inverse});
+    rewriter.replaceOp(
+        op,
+        {result, storeAs(rewriter, loc, op.getMean().getType(), mean),
+         storeAs(rewriter, loc, op.getInverseDeviation().getType(), inverse)});
     return success();
   }
 };
@@ -257,7 +260,9 @@ struct RMSNormToLinalg : OpRewritePattern<nn::RMSNormOp> {
         [](Arithmetic &arith, ValueRange x) {
           return arith.mul(arith.mul(x[0], x[1]), x[2]);
         });
-    rewriter.replaceOp(op, {result, inverse});
+    rewriter.replaceOp(
+        op, {result, storeAs(rewriter, loc, op.getInverseDeviation().getType(),
+                             inverse)});
     return success();
   }
 };

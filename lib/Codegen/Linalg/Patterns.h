@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One function per op family, in the file of that name. Elements of a float
-// type narrower than f32 are computed in their own type.
+// One function per op family, in the file of that name. f16 and bf16 are only
+// how elements are stored: an op computes in f32, and rounds its results once.
 //
 //===----------------------------------------------------------------------===//
 

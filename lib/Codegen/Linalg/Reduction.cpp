@@ -61,14 +61,13 @@ struct ReduceToLinalg : OpRewritePattern<nn::ReduceOp> {
             .front();
     if (op.getKind() == nn::Reduction::Mean) {
       int64_t count = type.getNumElements() / resultType.getNumElements();
-      result =
-          createMap(rewriter, loc, resultType, {{result, {}}},
-                    [&](Arithmetic &arith, ValueRange x) {
-                      Type element = type.getElementType();
-                      return arith.div(x[0], arith.constant(element, count));
-                    });
+      result = createMap(rewriter, loc, resultType, {{result, {}}},
+                         [&](Arithmetic &arith, ValueRange x) {
+                           return arith.div(
+                               x[0], arith.constant(x[0].getType(), count));
+                         });
     }
-    rewriter.replaceOp(op, result);
+    rewriter.replaceOp(op, storeAs(rewriter, loc, resultType, result));
     return success();
   }
 };
@@ -104,6 +103,8 @@ struct CumulativeSumToLoops : OpRewritePattern<nn::CumulativeSumOp> {
 
   LogicalResult matchAndRewrite(nn::CumulativeSumOp op,
                                 PatternRewriter &rewriter) const override {
+    if (succeeded(sumWidened(op, rewriter)))
+      return success();
     auto type = cast<RankedTensorType>(op.getOperand().getType());
     Destination destination =
         takeDestination(op.getResult(), rewriter, /*canAccumulate=*/false);

@@ -28,3 +28,16 @@ nn.function @cumulative_sum(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %0 = nn.cumulative_sum %x axis 1 exclusive : tensor<4x8xf32>
   nn.return %0 : tensor<4x8xf32>
 }
+
+// Sums of 16-bit floats are of f32 and rounded once.
+
+// CHECK-LABEL: func.func @layer.narrow(
+nn.function @narrow(%x: tensor<2x8xbf16>) -> tensor<2xbf16> {
+  // CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<2x8xbf16>) outs(%{{.*}} : tensor<2xf32>)
+  // CHECK: arith.extf %{{.*}} : bf16 to f32
+  // CHECK: arith.addf %{{.*}} : f32
+  // CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<2xf32>) outs(%{{.*}} : tensor<2xbf16>)
+  // CHECK: arith.truncf %{{.*}} : f32 to bf16
+  %0 = nn.reduce sum %x axes [1] : tensor<2x8xbf16> -> tensor<2xbf16>
+  nn.return %0 : tensor<2xbf16>
+}

@@ -26,11 +26,12 @@ void cpu::addLoweringPasses(OpPassManager &pm) {
   narrow.sourceTypeStrs = {"f16", "bf16"};
   functions.addPass(arith::createArithEmulateUnsupportedFloats(narrow));
   functions.addPass(math::createMathExtendToSupportedTypes());
-  functions.addPass(createExpandBFloat16());
+  pm.addPass(createExpandBFloat16());
   // Scalar polynomials: LLVM's loop vectorizer widens them with their loops.
-  functions.addPass(createApproximateMath());
-  functions.addPass(createCanonicalizerPass());
-  functions.addPass(createCSEPass());
+  OpPassManager &expanded = pm.nest<func::FuncOp>();
+  expanded.addPass(createApproximateMath());
+  expanded.addPass(createCanonicalizerPass());
+  expanded.addPass(createCSEPass());
 
   // Address arithmetic becomes explicit before memrefs become pointers.
   pm.addPass(memref::createExpandStridedMetadataPass());
