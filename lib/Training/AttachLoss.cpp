@@ -131,18 +131,14 @@ void AttachLoss::markLabels(Value labels, int64_t classes) {
 // The loss layer
 //===----------------------------------------------------------------------===//
 
-/// Converts \p value for the runtime, which adds losses as f32.
-static Value toF32(Value value, GradientBuilder &b) {
-  Type f32 = b.getBuilder().getF32Type();
-  if (getTensorType(value).getElementType() == f32)
-    return value;
-  return b.castTo(value, f32);
+/// The type of the loss of a model that computes in \p element: sums of many
+/// small terms need f32 at least.
+static Type getLossType(Type element) {
+  return element.isF64() ? element : Float32Type::get(element.getContext());
 }
 
-/// Widens a half-precision float: sums of many small terms need f32.
 static Value widen(Value value, GradientBuilder &b) {
-  return getTensorType(value).getElementTypeBitWidth() < 32 ? toF32(value, b)
-                                                            : value;
+  return b.castTo(value, getLossType(getTensorType(value).getElementType()));
 }
 
 /// Appends a layer "loss" with a function of its own, and makes its results
@@ -150,7 +146,8 @@ static Value widen(Value value, GradientBuilder &b) {
 void AttachLoss::appendLayer(ValueRange arguments, LossBody body) {
   OpBuilder builder(model->getContext());
   Location loc = NameLoc::get(builder.getStringAttr("loss"));
-  Type scalar = RankedTensorType::get({}, builder.getF32Type());
+  Type element = getTensorType(arguments.front()).getElementType();
+  Type scalar = RankedTensorType::get({}, getLossType(element));
   auto type = builder.getFunctionType(arguments.getTypes(), {scalar, scalar});
   auto function = nn::FunctionOp::create(builder, loc, "loss", type);
   Block *block = builder.createBlock(&function.getBody());
@@ -158,7 +155,7 @@ void AttachLoss::appendLayer(ValueRange arguments, LossBody body) {
     block->addArgument(argument, loc);
   GradientBuilder b(builder, loc);
   auto [sum, weight] = body(b, block->getArguments());
-  b.create<nn::ReturnOp>(ValueRange{toF32(sum, b), toF32(weight, b)});
+  b.create<nn::ReturnOp>(ValueRange{widen(sum, b), widen(weight, b)});
   SymbolTable(getOperation()).insert(function);
 
   builder.setInsertionPoint(exit);
@@ -227,7 +224,7 @@ LogicalResult AttachLoss::attachOutput(StringRef name) {
     return error() << "output '" << name << "' is a " << output->getType()
                    << ", not a scalar that can be a loss";
   appendLayer(*output, [](GradientBuilder &b, ValueRange inputs) {
-    Value sum = b.reshape(inputs[0], {});
+    Value sum = widen(b.reshape(inputs[0], {}), b);
     return std::pair(sum, b.constant(1, sum));
   });
   return success();

@@ -51,12 +51,18 @@ static void *resolve(PprtContext &context, const PprtBinding &binding,
   }
 }
 
-static float readFloat(const PprtContext &context, const PprtBuffer &buffer,
+/// The one float in a buffer of losses.
+static double readReal(const PprtContext &context, const PprtBuffer &buffer,
                        uint32_t microbatch) {
+  const uint8_t *data =
+      context.getSlotData(buffer, context.getSlot(buffer, microbatch));
+  double wide;
   float value;
-  memcpy(&value,
-         context.getSlotData(buffer, context.getSlot(buffer, microbatch)),
-         sizeof value);
+  if (buffer.bytes == sizeof wide) {
+    memcpy(&wide, data, sizeof wide);
+    return wide;
+  }
+  memcpy(&value, data, sizeof value);
   return value;
 }
 
@@ -66,9 +72,9 @@ static void keepResults(PprtContext &context, uint32_t task,
   const TaskEffects &effects = context.effects[task];
   if (effects.makesLoss) {
     context.lossSums[microbatch] =
-        readFloat(context, *context.lossSum, microbatch);
+        readReal(context, *context.lossSum, microbatch);
     context.lossWeights[microbatch] =
-        readFloat(context, *context.lossWeight, microbatch);
+        readReal(context, *context.lossWeight, microbatch);
   }
   if (!context.outputs)
     return;

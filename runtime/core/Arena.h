@@ -26,8 +26,9 @@ public:
 
   uint64_t getBytes() const { return bytes; }
   uint8_t *at(uint64_t offset) const { return base + offset; }
-  float *floatsAt(uint64_t offset) const {
-    return reinterpret_cast<float *>(base + offset);
+  template <typename RealTy>
+  RealTy *realsAt(uint64_t offset) const {
+    return reinterpret_cast<RealTy *>(base + offset);
   }
 
 private:

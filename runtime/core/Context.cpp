@@ -62,13 +62,22 @@ void PprtContext::findEffects() {
   pointers.resize(mostBindings);
 }
 
+/// Writes \p value as the float that has \p bytes.
+static void writeReal(uint8_t *data, uint64_t bytes, float value) {
+  double wide = value;
+  if (bytes == sizeof wide)
+    memcpy(data, &wide, sizeof wide);
+  else
+    memcpy(data, &value, sizeof value);
+}
+
 /// For the backward tasks that begin with the loss, if they run here.
 void PprtContext::writeLossScale() {
-  float scale = lossScale.get();
-  result.lossScale = scale;
+  result.lossScale = lossScale.get();
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i)
     if (descriptor.buffers[i].kind == PPRT_BUFFER_LOSS_SCALE)
-      memcpy(getSlotData(descriptor.buffers[i], 0), &scale, sizeof scale);
+      writeReal(getSlotData(descriptor.buffers[i], 0),
+                descriptor.buffers[i].bytes, result.lossScale);
 }
 
 void PprtContext::beginStep(int64_t number) {

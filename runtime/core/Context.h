@@ -51,7 +51,7 @@ struct StepResult {
   bool lowersScale = false; ///< because the gradients overflow
   bool skipped = false;     ///< the parameters are those of the step before
 
-  float getLoss() const { return static_cast<float>(lossSum / lossWeight); }
+  double getLoss() const { return lossSum / lossWeight; }
 };
 
 } // namespace pprt
@@ -98,7 +98,7 @@ struct PprtContext {
   std::vector<std::vector<pprt::Slot>> slots; ///< per buffer
   std::vector<pprt::TaskEffects> effects;     ///< per task
   std::vector<void *> pointers;               ///< of the task that runs
-  std::vector<float> lossSums, lossWeights;   ///< per micro-batch
+  std::vector<double> lossSums, lossWeights;  ///< per micro-batch
   const PprtBuffer *lossSum = nullptr;        ///< null: on another rank
   const PprtBuffer *lossWeight = nullptr;
   std::vector<pprt::NormPart> normParts; ///< kept for its memory

@@ -50,8 +50,9 @@ static Status loadTensor(int file, const SafetensorsIndex &index,
   if (std::string problem = compare(entry->second, parameter.tensor);
       !problem.empty())
     return Status::dataError(problem);
-  if (parameter.trainable && parameter.tensor.dtype != PPRT_F32)
-    return Status::dataError("is trained and not of f32");
+  if (parameter.trainable && parameter.tensor.dtype != PPRT_F32 &&
+      parameter.tensor.dtype != PPRT_F64)
+    return Status::dataError("is trained and neither of f32 nor of f64");
   return readAt(file, arena.at(parameter.offset), parameter.tensor.bytes,
                 entry->second.offset);
 }

@@ -159,6 +159,8 @@ static void logStep(const PprtContext &context, StepLog &log, double seconds,
   record.steps = context.options.steps;
   record.hasLoss = context.ownsLoss();
   record.loss = record.hasLoss ? context.result.getLoss() : 0;
+  record.hasWideLoss =
+      record.hasLoss && context.lossSum->bytes == sizeof(double);
   record.trained = !context.eval;
   record.gradientNorm = context.result.gradientNorm;
   record.learningRate = context.result.learningRate;

@@ -16,7 +16,8 @@
 
 using namespace pprt;
 
-double pprt::sumSquares(const float *values, int64_t count) {
+template <typename RealTy>
+double pprt::sumSquares(const RealTy *values, int64_t count) {
   // Element i is added to lane i mod 8: vectorizable, and one fixed order.
   constexpr int64_t laneCount = 8;
   double lanes[laneCount] = {};
@@ -32,38 +33,54 @@ double pprt::sumSquares(const float *values, int64_t count) {
   return sum;
 }
 
-void pprt::addTo(float *__restrict target, const float *__restrict addend,
+template <typename RealTy>
+void pprt::addTo(RealTy *__restrict target, const RealTy *__restrict addend,
                  int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     target[i] += addend[i];
 }
 
-void Sgd::update(float *__restrict parameter, const float *__restrict gradient,
-                 float *__restrict velocity, int64_t count) const {
+template <typename RealTy>
+void Sgd<RealTy>::update(RealTy *__restrict parameter,
+                         const RealTy *__restrict gradient,
+                         RealTy *__restrict velocity, int64_t count) const {
   for (int64_t i = 0; i < count; ++i) {
-    float slope = gradient[i] * gradientScale + weightDecay * parameter[i];
+    RealTy slope = gradient[i] * gradientScale + weightDecay * parameter[i];
     // Without momentum the velocity is the gradient.
     velocity[i] = momentum * velocity[i] + slope;
     parameter[i] -= learningRate * velocity[i];
   }
 }
 
-AdamW::AdamW(double learningRate, double beta1, double beta2, double epsilon,
-             double weightDecay, double gradientScale, int64_t step)
+template <typename RealTy>
+AdamW<RealTy>::AdamW(double learningRate, double beta1, double beta2,
+                     double epsilon, double weightDecay, double gradientScale,
+                     int64_t step)
     : decay(1 - learningRate * weightDecay), beta1(beta1),
       oneMinusBeta1(1 - beta1), beta2(beta2), oneMinusBeta2(1 - beta2),
       stepSize(learningRate / (1 - std::pow(beta1, step))),
       inverseSquareBias(1 / std::sqrt(1 - std::pow(beta2, step))),
       epsilon(epsilon), gradientScale(gradientScale) {}
 
-void AdamW::update(float *__restrict parameter,
-                   const float *__restrict gradient, float *__restrict mean,
-                   float *__restrict square, int64_t count) const {
+template <typename RealTy>
+void AdamW<RealTy>::update(RealTy *__restrict parameter,
+                           const RealTy *__restrict gradient,
+                           RealTy *__restrict mean, RealTy *__restrict square,
+                           int64_t count) const {
   for (int64_t i = 0; i < count; ++i) {
-    float slope = gradient[i] * gradientScale;
+    RealTy slope = gradient[i] * gradientScale;
     mean[i] = beta1 * mean[i] + oneMinusBeta1 * slope;
     square[i] = beta2 * square[i] + oneMinusBeta2 * (slope * slope);
-    float root = std::sqrt(square[i]) * inverseSquareBias + epsilon;
+    RealTy root = std::sqrt(square[i]) * inverseSquareBias + epsilon;
     parameter[i] = parameter[i] * decay - stepSize * (mean[i] / root);
   }
 }
+
+template double pprt::sumSquares(const float *, int64_t);
+template double pprt::sumSquares(const double *, int64_t);
+template void pprt::addTo(float *, const float *, int64_t);
+template void pprt::addTo(double *, const double *, int64_t);
+template struct pprt::Sgd<float>;
+template struct pprt::Sgd<double>;
+template struct pprt::AdamW<float>;
+template struct pprt::AdamW<double>;

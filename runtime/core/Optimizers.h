@@ -11,43 +11,55 @@
 
 namespace pprt {
 
+// Parameters are of f32 or, in a model of f64, of f64; so is all that belongs
+// to them.
+
 /// The sum of the squares of \p count numbers, always added in the same order.
-double sumSquares(const float *values, int64_t count);
+template <typename RealTy>
+double sumSquares(const RealTy *values, int64_t count);
 
 /// target += addend
-void addTo(float *target, const float *addend, int64_t count);
+template <typename RealTy>
+void addTo(RealTy *target, const RealTy *addend, int64_t count);
 
 /// Stochastic gradient descent as in PyTorch: weight decay added to the
 /// gradient, momentum without dampening.
+template <typename RealTy>
 struct Sgd {
-  float learningRate;
-  float momentum;
-  float weightDecay;
-  float gradientScale; ///< multiplied with each gradient
+  RealTy learningRate;
+  RealTy momentum;
+  RealTy weightDecay;
+  RealTy gradientScale; ///< multiplied with each gradient
 
-  void update(float *parameter, const float *gradient, float *velocity,
+  void update(RealTy *parameter, const RealTy *gradient, RealTy *velocity,
               int64_t count) const;
 };
 
 /// Adam with decoupled weight decay and bias correction (Loshchilov and
 /// Hutter, ICLR 2019), as in PyTorch.
+template <typename RealTy>
 struct AdamW {
   /// \p step is from 1.
   AdamW(double learningRate, double beta1, double beta2, double epsilon,
         double weightDecay, double gradientScale, int64_t step);
 
-  void update(float *parameter, const float *gradient, float *mean,
-              float *square, int64_t count) const;
+  void update(RealTy *parameter, const RealTy *gradient, RealTy *mean,
+              RealTy *square, int64_t count) const;
 
 private:
-  float decay; ///< 1 - learning rate * weight decay
-  float beta1, oneMinusBeta1;
-  float beta2, oneMinusBeta2;
-  float stepSize;          ///< learning rate / bias correction of the mean
-  float inverseSquareBias; ///< 1 / root of the bias correction of the square
-  float epsilon;
-  float gradientScale;
+  RealTy decay; ///< 1 - learning rate * weight decay
+  RealTy beta1, oneMinusBeta1;
+  RealTy beta2, oneMinusBeta2;
+  RealTy stepSize;          ///< learning rate / bias correction of the mean
+  RealTy inverseSquareBias; ///< 1 / root of the bias correction of the square
+  RealTy epsilon;
+  RealTy gradientScale;
 };
+
+extern template struct Sgd<float>;
+extern template struct Sgd<double>;
+extern template struct AdamW<float>;
+extern template struct AdamW<double>;
 
 } // namespace pprt
 

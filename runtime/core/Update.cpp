@@ -26,9 +26,10 @@ static void joinLosses(PprtContext &context) {
   if (descriptor.secondLossRank == descriptor.lossRank)
     return;
   uint32_t half = descriptor.microbatches / 2;
-  for (std::vector<float> *losses : {&context.lossSums, &context.lossWeights}) {
-    float *second = losses->data() + half;
-    uint64_t bytes = (descriptor.microbatches - half) * sizeof(float);
+  for (std::vector<double> *losses :
+       {&context.lossSums, &context.lossWeights}) {
+    double *second = losses->data() + half;
+    uint64_t bytes = (descriptor.microbatches - half) * sizeof(double);
     if (descriptor.rank == descriptor.secondLossRank)
       context.transport.send(descriptor.lossRank, CollectiveTag, second, bytes);
     if (descriptor.rank == descriptor.lossRank)
@@ -53,6 +54,16 @@ static void exchangeLoss(PprtContext &context) {
   context.result.lossWeight = sums[1];
 }
 
+/// Calls \p visit with a zero of the type of the parameter's elements, and how
+/// many these are.
+template <typename VisitT>
+static void visitReals(const PprtParameter &parameter, VisitT visit) {
+  if (parameter.tensor.dtype == PPRT_F64)
+    visit(double(), parameter.tensor.bytes / sizeof(double));
+  else
+    visit(float(), parameter.tensor.bytes / sizeof(float));
+}
+
 /// Is contribution \p index the first of its rank?
 static bool isFirstOfRank(const PprtParameter &parameter, uint32_t index) {
   for (uint32_t i = 0; i < index; ++i)
@@ -71,9 +82,13 @@ static void sumAsOwner(PprtContext &context, const PprtParameter &parameter) {
     if (contribution.rank != self)
       transport.recv(contribution.rank, TiedGradientTag,
                      context.arena.at(contribution.offset), bytes);
-    if (i != 0)
-      addTo(context.arena.floatsAt(parameter.gradient),
-            context.arena.floatsAt(contribution.offset), bytes / sizeof(float));
+    if (i == 0)
+      continue;
+    visitReals(parameter, [&](auto zero, int64_t count) {
+      using RealTy = decltype(zero);
+      addTo<RealTy>(context.arena.realsAt<RealTy>(parameter.gradient),
+                    context.arena.realsAt<RealTy>(contribution.offset), count);
+    });
   }
   for (uint32_t i = 0; i < parameter.contributionCount; ++i)
     if (parameter.contributions[i].rank != self && isFirstOfRank(parameter, i))
@@ -117,11 +132,14 @@ static void computeNormParts(PprtContext &context) {
   const PprtDescriptor &descriptor = context.descriptor;
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
-    if (parameter.trainable && parameter.owner == descriptor.rank)
+    if (!parameter.trainable || parameter.owner != descriptor.rank)
+      continue;
+    visitReals(parameter, [&](auto zero, int64_t count) {
+      auto *gradient =
+          context.arena.realsAt<decltype(zero)>(parameter.gradient);
       context.normParts.push_back(
-          {parameter.order,
-           sumSquares(context.arena.floatsAt(parameter.gradient),
-                      parameter.tensor.bytes / sizeof(float))});
+          {parameter.order, sumSquares(gradient, count)});
+    });
   }
 }
 
@@ -160,35 +178,45 @@ static double computeGradientNorm(PprtContext &context, double scale) {
   return norm;
 }
 
+/// One update of \p count numbers of type RealTy.
+template <typename RealTy>
+static void updateParameter(PprtContext &context,
+                            const PprtParameter &parameter, double scale,
+                            double decay, int64_t count) {
+  const RankOptions &options = context.options;
+  double rate = context.result.learningRate;
+  RealTy *value = context.arena.realsAt<RealTy>(parameter.offset);
+  RealTy *gradient = context.arena.realsAt<RealTy>(parameter.gradient);
+  RealTy *first = context.arena.realsAt<RealTy>(parameter.state[0]);
+  if (context.descriptor.optimizer == PPRT_ADAMW) {
+    AdamW<RealTy> rule(
+        rate, options.beta1.value_or(0.9), options.beta2.value_or(0.999),
+        options.epsilon.value_or(1e-8), decay, scale, context.updates);
+    rule.update(value, gradient, first,
+                context.arena.realsAt<RealTy>(parameter.state[1]), count);
+    return;
+  }
+  Sgd<RealTy> rule = {RealTy(rate), RealTy(options.momentum.value_or(0)),
+                      RealTy(decay), RealTy(scale)};
+  rule.update(value, gradient, first, count);
+}
+
 static void updateParameters(PprtContext &context, double scale) {
   context.progress.begin(Activity::Update);
   ++context.updates;
   const PprtDescriptor &descriptor = context.descriptor;
   const RankOptions &options = context.options;
   bool adam = descriptor.optimizer == PPRT_ADAMW;
-  double rate = context.result.learningRate;
   double weightDecay = options.weightDecay.value_or(adam ? 0.01 : 0);
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
     if (!parameter.trainable)
       continue;
     bool spared = options.noDecay1d && !parameter.decayed;
-    double decay = spared ? 0 : weightDecay;
-    float *value = context.arena.floatsAt(parameter.offset);
-    float *gradient = context.arena.floatsAt(parameter.gradient);
-    float *first = context.arena.floatsAt(parameter.state[0]);
-    int64_t count = parameter.tensor.bytes / sizeof(float);
-    if (adam) {
-      AdamW rule(rate, options.beta1.value_or(0.9),
-                 options.beta2.value_or(0.999), options.epsilon.value_or(1e-8),
-                 decay, scale, context.updates);
-      rule.update(value, gradient, first,
-                  context.arena.floatsAt(parameter.state[1]), count);
-    } else {
-      Sgd rule = {float(rate), float(options.momentum.value_or(0)),
-                  float(decay), float(scale)};
-      rule.update(value, gradient, first, count);
-    }
+    visitReals(parameter, [&](auto zero, int64_t count) {
+      updateParameter<decltype(zero)>(context, parameter, scale,
+                                      spared ? 0 : weightDecay, count);
+    });
   }
 }
 

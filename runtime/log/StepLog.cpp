@@ -16,7 +16,9 @@ using namespace pprt;
 std::string pprt::formatJsonl(const StepRecord &record) {
   std::string line = "{\"step\":" + std::to_string(record.step);
   if (record.hasLoss)
-    line += ",\"loss\":" + formatReal(record.loss);
+    line +=
+        ",\"loss\":" + (record.hasWideLoss ? formatReal(record.loss)
+                                           : formatReal(float(record.loss)));
   if (record.trained)
     line += ",\"grad_norm\":" + formatReal(record.gradientNorm) +
             ",\"lr\":" + formatReal(record.learningRate);

@@ -20,8 +20,9 @@ struct StepRecord {
   int64_t step; ///< from 1
   int64_t steps;
   bool hasLoss;
-  float loss;
-  bool trained; ///< false: evaluated, the next four are not set
+  double loss;
+  bool hasWideLoss; ///< of f64: all its digits count
+  bool trained;     ///< false: evaluated, the next four are not set
   double gradientNorm;
   double learningRate;
   std::optional<float> lossScale; ///< if one is used

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PPRT_ABI_VERSION 3
+#define PPRT_ABI_VERSION 4
 
 /* Element types, as in the manifest. */
 enum PprtDtype {
@@ -81,12 +81,13 @@ typedef struct PprtContribution {
 enum PprtBufferKind {
   PPRT_BUFFER_CHANNEL = 0,
   PPRT_BUFFER_SAVED = 1,
-  PPRT_BUFFER_LOSS_SUM = 2,    /* one f32 per micro-batch */
-  PPRT_BUFFER_LOSS_WEIGHT = 3, /* one f32 per micro-batch */
+  PPRT_BUFFER_LOSS_SUM = 2,    /* one float per micro-batch: f32, or f64 in a
+                                  model of f64, which `bytes` tells */
+  PPRT_BUFFER_LOSS_WEIGHT = 3, /* as the sum */
   PPRT_BUFFER_OUTPUT = 4,
   PPRT_BUFFER_INPUT = 5,      /* the runtime copies the micro-batch into it */
   PPRT_BUFFER_RANDOM_KEY = 6, /* two int64, made by the runtime */
-  PPRT_BUFFER_LOSS_SCALE = 7  /* one f32 in one slot, the gradient of each loss
+  PPRT_BUFFER_LOSS_SCALE = 7  /* one such float in one slot, the gradient of each loss
                                  sum: the runtime writes it before a step */
 };
 

@@ -23,7 +23,7 @@ static const std::vector<std::vector<float>> gradients = {{0.1f, -0.2f, 3},
 
 TEST(Sgd, HasMomentumAndCoupledDecay) {
   std::vector<float> parameter = start, velocity(3);
-  Sgd rule = {0.1f, 0.9f, 0.01f, 1};
+  Sgd<float> rule = {0.1f, 0.9f, 0.01f, 1};
   for (const std::vector<float> &gradient : gradients)
     rule.update(parameter.data(), gradient.data(), velocity.data(), 3);
   const float expected[] = {1.018110990f, -1.986222029f, -0.171149507f};
@@ -34,7 +34,7 @@ TEST(Sgd, HasMomentumAndCoupledDecay) {
 TEST(AdamW, HasDecoupledDecayAndBiasCorrection) {
   std::vector<float> parameter = start, mean(3), square(3);
   for (int step = 1; step <= 2; ++step) {
-    AdamW rule(0.1, 0.9, 0.999, 1e-8, 0.01, 1, step);
+    AdamW<float> rule(0.1, 0.9, 0.999, 1e-8, 0.01, 1, step);
     rule.update(parameter.data(), gradients[step - 1].data(), mean.data(),
                 square.data(), 3);
   }
@@ -43,13 +43,32 @@ TEST(AdamW, HasDecoupledDecayAndBiasCorrection) {
     EXPECT_NEAR(parameter[i], expected[i], 1e-6) << i;
 }
 
+// Expected values by PyTorch 2.15 in float64.
+TEST(Optimizers, HaveAllDigitsOfF64) {
+  const double slopes[2][3] = {{0.5, 0.1, -1}, {0.25, -0.3, 2}};
+  std::vector<double> adam = {1, -2, 0.5}, mean(3), square(3);
+  std::vector<double> descent = {1, -2}, velocity(2);
+  for (int step = 1; step <= 2; ++step) {
+    AdamW<double>(0.1, 0.9, 0.999, 1e-8, 0.01, 1, step)
+        .update(adam.data(), slopes[step - 1], mean.data(), square.data(), 3);
+    Sgd<double>{0.1, 0.9, 0.01, 1}.update(descent.data(), slopes[step - 1],
+                                          velocity.data(), 2);
+  }
+  const double expected[] = {0.8048830404754623, -2.0464830088899344,
+                             0.5622901465289252};
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NEAR(adam[i], expected[i], 1e-14) << i;
+  EXPECT_NEAR(descent[0], 0.877151, 1e-14);
+  EXPECT_NEAR(descent[1], -1.983192, 1e-14);
+}
+
 TEST(AdamW, ScalesTheGradientOnce) {
   std::vector<float> parameter = start, mean(3), square(3);
   std::vector<float> sum = {0.4f, -0.8f, 12};
-  AdamW(0.1, 0.9, 0.999, 1e-8, 0.01, 0.25, 1)
+  AdamW<float>(0.1, 0.9, 0.999, 1e-8, 0.01, 0.25, 1)
       .update(parameter.data(), sum.data(), mean.data(), square.data(), 3);
   std::vector<float> other = start, otherMean(3), otherSquare(3);
-  AdamW(0.1, 0.9, 0.999, 1e-8, 0.01, 1, 1)
+  AdamW<float>(0.1, 0.9, 0.999, 1e-8, 0.01, 1, 1)
       .update(other.data(), gradients[0].data(), otherMean.data(),
               otherSquare.data(), 3);
   EXPECT_EQ(parameter, other);
@@ -61,7 +80,7 @@ TEST(AdamW, ScalesTheGradientOnce) {
 TEST(AdamW, ElementsDoNotDependOnTheirPlace) {
   std::vector<float> values(37, 0.3f), slopes(37, 0.7f), mean(37), square(37);
   for (int step = 1; step <= 5; ++step)
-    AdamW(0.1, 0.9, 0.999, 1e-8, 0.01, 0.3, step)
+    AdamW<float>(0.1, 0.9, 0.999, 1e-8, 0.01, 0.3, step)
         .update(values.data(), slopes.data(), mean.data(), square.data(), 37);
   for (float value : values)
     EXPECT_EQ(value, values[0]);

@@ -110,6 +110,10 @@ TEST(StepLog, LossReadsBackToTheSameFloat) {
   record.loss = std::nextafter(0.3f, 1.0f);
   std::string line = formatJsonl(record);
   EXPECT_EQ(std::stof(line.substr(line.find("loss") + 6)), record.loss);
+  record.loss = std::nextafter(0.3, 1.0);
+  record.hasWideLoss = true;
+  line = formatJsonl(record);
+  EXPECT_EQ(std::stod(line.substr(line.find("loss") + 6)), record.loss);
 }
 
 TEST(StepLog, SkippedStepsSaySo) {
