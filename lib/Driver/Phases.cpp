@@ -42,9 +42,12 @@ static void addLayersPasses(OpPassManager &pm, const BuildOptions &options) {
 }
 
 static void addTrainingPasses(OpPassManager &pm, const BuildOptions &options) {
+  if (!options.forwardOnly)
+    pm.addPass(createAttachLoss({options.loss, options.ignoreIndex}));
+  // Needs to know whether there is a loss; gradients follow from the types.
+  pm.addPass(createSetPrecision({options.precision}));
   if (options.forwardOnly)
     return;
-  pm.addPass(createAttachLoss({options.loss, options.ignoreIndex}));
   pm.addPass(createDifferentiate({options.train, options.freeze}));
   // Needs to know which parameters have a gradient.
   pm.addPass(createAttachOptimizer({options.optimizer}));

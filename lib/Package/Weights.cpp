@@ -14,6 +14,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace pipewright;
 
@@ -46,6 +48,51 @@ static std::string makeHeader(ModuleOp module) {
   return header;
 }
 
+namespace {
+/// Writes values read in pieces, f16 and bf16 as f32 where that is asked for.
+class ValueWriter {
+public:
+  /// \p stored is null for values that are copied.
+  ValueWriter(raw_ostream &stream, Type stored)
+      : stream(stream), stored(stored) {}
+
+  void write(ArrayRef<char> piece) {
+    if (!stored) {
+      stream.write(piece.data(), piece.size());
+      return;
+    }
+    // A piece may end in the middle of a value.
+    for (char byte : piece) {
+      value[valueBytes++] = byte;
+      if (valueBytes == sizeof(value))
+        writeValue();
+    }
+  }
+
+private:
+  void writeValue() {
+    uint16_t bits;
+    std::memcpy(&bits, value, sizeof bits);
+    // The upper half of an f32 is a bf16.
+    uint32_t wide = uint32_t(bits) << 16;
+    if (stored.isF16()) {
+      APFloat number(APFloat::IEEEhalf(), APInt(16, bits));
+      bool losesInfo;
+      number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                     &losesInfo);
+      wide = number.bitcastToAPInt().getZExtValue();
+    }
+    stream.write(reinterpret_cast<const char *>(&wide), sizeof wide);
+    valueBytes = 0;
+  }
+
+  raw_ostream &stream;
+  Type stored;
+  char value[2];
+  size_t valueBytes = 0;
+};
+} // namespace
+
 /// Copies a byte range of another file.
 static LogicalResult copyExternal(pp::ParameterOp parameter,
                                   pp::ExternalAttr external,
@@ -61,6 +108,7 @@ static LogicalResult copyExternal(pp::ParameterOp parameter,
     return fail(llvm::toString(file.takeError()));
 
   SmallVector<char, 0> piece(1 << 20);
+  ValueWriter writer(stream, external.getStored());
   int64_t copied = 0;
   LogicalResult result = success();
   while (copied < external.getLength() && succeeded(result)) {
@@ -75,7 +123,7 @@ static LogicalResult copyExternal(pp::ParameterOp parameter,
       result = fail("it ends after " + Twine(copied) + " of " +
                     Twine(external.getLength()) + " bytes");
     else
-      stream.write(piece.data(), *count);
+      writer.write(ArrayRef<char>(piece).take_front(*count));
     copied += count ? *count : 0;
   }
   llvm::sys::fs::closeFile(*file);

@@ -59,6 +59,7 @@ public:
       : model(model), symbols(model->getParentOfType<ModuleOp>()) {}
 
   llvm::MapVector<pp::LayerOp, Activity> run();
+  DenseSet<Value> findVaried();
 
 private:
   const SmallVector<llvm::BitVector> &getDependence(pp::LayerOp layer);
@@ -124,10 +125,15 @@ Activity ActivityFinder::findUseful(pp::LayerOp layer) {
   return activity;
 }
 
+DenseSet<Value> ActivityFinder::findVaried() {
+  for (auto layer : model.getOps<pp::LayerOp>())
+    variedArguments[layer] = findVaried(layer);
+  return varied;
+}
+
 llvm::MapVector<pp::LayerOp, Activity> ActivityFinder::run() {
   auto layers = llvm::to_vector(model.getOps<pp::LayerOp>());
-  for (pp::LayerOp layer : layers)
-    variedArguments[layer] = findVaried(layer);
+  findVaried();
 
   auto exit = cast<pp::ReturnOp>(model.getBody().front().getTerminator());
   if (!exit.getLoss().empty())
@@ -145,4 +151,8 @@ llvm::MapVector<pp::LayerOp, Activity> ActivityFinder::run() {
 llvm::MapVector<pp::LayerOp, Activity>
 pipewright::findActivity(pp::ModelOp model) {
   return ActivityFinder(model).run();
+}
+
+DenseSet<Value> pipewright::findTrainedValues(pp::ModelOp model) {
+  return ActivityFinder(model).findVaried();
 }

@@ -51,6 +51,7 @@ private:
   void contribute(Value value, Value gradient, Location loc);
   void collectGradients();
   void mergeEqualOps();
+  void widenProducts();
 
   const Activity &activity;
   const GradientRegistry &registry;
@@ -107,25 +108,10 @@ void AdjointBuilder::findVaried() {
   }
 }
 
-/// A product that is only converted to f32 is made in f32: \p gradient without
-/// the rounding before it is added to an accumulator.
-static Value skipRounding(Value gradient, OpBuilder &builder) {
-  auto cast = gradient.getDefiningOp<nn::CastOp>();
-  if (!cast || !getElementTypeOrSelf(gradient).isF32())
-    return gradient;
-  auto product = cast.getOperand().getDefiningOp<nn::MatMulOp>();
-  if (!product || !product->hasOneUse())
-    return gradient;
-  return nn::MatMulOp::create(
-      builder, product.getLoc(), gradient.getType(), product.getLhs(),
-      product.getRhs(), product.getTransposeLhs(), product.getTransposeRhs());
-}
-
 /// Adds \p gradient to that of \p value; to its accumulator if it is a
 /// parameter.
 void AdjointBuilder::contribute(Value value, Value gradient, Location loc) {
   if (auto it = accumulators.find(value); it != accumulators.end()) {
-    gradient = skipRounding(gradient, builder);
     it->second = nn::AccumulateOp::create(builder, loc, it->second, gradient);
     return;
   }
@@ -176,6 +162,22 @@ void AdjointBuilder::collectGradients() {
   }
 }
 
+/// Makes products that are only converted to f32 in f32. So the gradients of
+/// weights are not rounded before they are added up.
+void AdjointBuilder::widenProducts() {
+  for (Operation &op : llvm::make_early_inc_range(adjoint.getBody())) {
+    auto cast = dyn_cast<nn::CastOp>(op);
+    if (!cast || !getElementTypeOrSelf(cast.getType()).isF32())
+      continue;
+    auto product = cast.getOperand().getDefiningOp<nn::MatMulOp>();
+    if (!product || adjoint.primal.contains(product) || !product->hasOneUse())
+      continue;
+    product.getResult().setType(cast.getType());
+    cast.replaceAllUsesWith(product.getResult());
+    cast.erase();
+  }
+}
+
 /// Merges equal ops, while the function returns all that is wanted of it.
 void AdjointBuilder::mergeEqualOps() {
   Operation *exit = adjoint.getBody().getTerminator();
@@ -184,6 +186,7 @@ void AdjointBuilder::mergeEqualOps() {
         MutableArrayRef<Value>(adjoint.accumulators)})
     exit->insertOperands(exit->getNumOperands(), ValueRange(values));
   removeEqualOps(adjoint.function.get());
+  widenProducts();
 
   OperandRange merged = exit->getOperands();
   for (SmallVector<Value> *values :

@@ -91,9 +91,11 @@ static cl::opt<std::string>
     arch("arch", cl::value_desc("NAME"), cl::init("native"), PIPEWRIGHT_OPTION,
          cl::desc("Processor of the target, such as x86-64-v3 (default: this "
                   "machine's)"));
-static cl::opt<std::string> precision("precision", cl::value_desc("f32"),
-                                      cl::init("f32"), PIPEWRIGHT_OPTION,
-                                      cl::desc("Arithmetic (default f32)"));
+static cl::opt<std::string>
+    precision("precision", cl::value_desc("f32|bf16|f16"), PIPEWRIGHT_OPTION,
+              cl::desc("Type of matrix products and what follows them; "
+                       "parameters and sums stay f32 (default: as the model "
+                       "says)"));
 static cl::opt<std::string>
     emitIr("emit-ir", cl::value_desc("DIR"), PIPEWRIGHT_OPTION,
            cl::desc("Write the IR after each phase into DIR"));
@@ -125,7 +127,8 @@ static bool checkOptions() {
          isKnown("balance", balance, {"time", "params", "flops", "uniform"}) &&
          isKnown("remat", remat, {"none", "full"}) &&
          isKnown("optimizer", optimizer, {"sgd", "adamw"}) &&
-         isKnown("precision", precision, {"f32"}) &&
+         (precision.empty() ||
+          isKnown("precision", precision, {"f32", "bf16", "f16"})) &&
          isKnown("target", target, targets);
 }
 
@@ -146,6 +149,7 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.splitAt.assign(splitAt.begin(), splitAt.end());
   options.layout = layout;
   options.remat = remat;
+  options.precision = precision;
   options.optimizer = optimizer;
   options.target = target;
   options.processor = arch;

@@ -52,6 +52,8 @@ struct BuildOptions {
   std::string optimizer = "adamw";
   std::string train, freeze;
   bool forwardOnly = false;
+  /// What is computed in: f32, bf16, f16; empty: as the model says.
+  std::string precision;
 
   std::string balance = "time";
   std::vector<std::string> splitAt;

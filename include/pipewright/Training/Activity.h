@@ -39,6 +39,10 @@ struct Activity {
 /// through ops that have one.
 llvm::MapVector<pp::LayerOp, Activity> findActivity(pp::ModelOp model);
 
+/// The values of \p model that depend on a trainable parameter through ops that
+/// have a gradient.
+llvm::DenseSet<mlir::Value> findTrainedValues(pp::ModelOp model);
+
 /// Whether \p operand passes a gradient on: floating point, and not constant
 /// to its op.
 bool isDifferentiable(mlir::OpOperand &operand);

@@ -15,7 +15,8 @@ def AttachLoss : Pass<"nn-attach-loss", "::mlir::ModuleOp"> {
     Requires a `pp.model` of layers, without a loss.
     Ensures that its `pp.return` has a loss: the results of a layer "loss"
     behind all others, the sum over the micro-batch and the weight by which
-    the sum over all micro-batches is divided, both `tensor<f32>`.
+    the sum over all micro-batches is divided, both `tensor<f32>`, or
+    `tensor<f64>` in a model of f64.
 
     `loss` is one of
     * `cross-entropy:LOGITS,LABELS`: of an output whose last axis is the class
@@ -117,6 +118,58 @@ def Differentiate : Pass<"nn-differentiate", "::mlir::ModuleOp"> {
            "regular expression: train only parameters whose name it matches">,
     Option<"freeze", "freeze", "std::string", "\"\"",
            "regular expression: do not train parameters whose name it matches">,
+  ];
+  let dependentDialects = ["::pipewright::nn::NNDialect"];
+}
+
+def SetPrecision : Pass<"pp-set-precision", "::mlir::ModuleOp"> {
+  let summary = "compute in 16 bits, and keep what is trained in f32";
+  let description = [{
+    Requires a `pp.model` of layers, with its loss if it is to be trained, and
+    before `--nn-differentiate`.
+
+    Ensures, if there is a loss, that trainable parameters of f16 and bf16 are
+    of f32 (master weights: gradients, optimizer state and updates are of f32
+    with them) and that layers convert them where they read them.
+
+    Ensures, if `precision` is bf16 or f16, that
+    * contractions are computed of operands of that type, with f32 sums, and a
+      parameter that is added to the product is part of it;
+    * elementwise arithmetic, activations, selections, moves and softmax are
+      of that type if all that they read is; constants of one number and
+      dropout masks count as what they meet, unless only f32 can hold them;
+    * all else is of f32: sums, means, products and running sums, norms,
+      exponentials, logarithms, powers, losses, and an addition one operand of
+      which is of f32;
+    * layers pass activations on in that type; inside a layer they are f32
+      until a contraction reads them. Inputs, outputs and what depends on no
+      trainable parameter keep their type;
+    * parameters are of f32, and so are the sums of their gradients.
+
+    These are the rules of PyTorch's `torch.autocast`, except for what is passed
+    on between layers, which is f32 there.
+
+    Whatever the type, an op computes in f32 inside and rounds its result once.
+    Contractions in another type than `precision` are refused.
+
+    ```mlir
+    nn.function @fc(%x: tensor<2x8xf32>, %w: tensor<16x8xf32>) -> tensor<2x16xf32> {
+      %y = nn.matmul %x, %w transpose_rhs : …
+      nn.return %y : tensor<2x16xf32>
+    }
+    ```
+    becomes, between other layers and with `precision=bf16`,
+    ```mlir
+    nn.function @fc(%x: tensor<2x8xbf16>, %w: tensor<16x8xf32>) -> tensor<2x16xbf16> {
+      %v = nn.cast %w : tensor<16x8xf32> -> tensor<16x8xbf16>
+      %y = nn.matmul %x, %v transpose_rhs : …
+      nn.return %y : tensor<2x16xbf16>
+    }
+    ```
+  }];
+  let options = [
+    Option<"precision", "precision", "std::string", "\"\"",
+           "f32, bf16 or f16; default: as the model says">,
   ];
   let dependentDialects = ["::pipewright::nn::NNDialect"];
 }

@@ -25,6 +25,13 @@ LogicalResult ParameterOp::verify() {
   if (auto external = dyn_cast<ExternalAttr>(getValue())) {
     if (external.getOffset() < 0)
       return emitOpError("starts at offset ") << external.getOffset();
+    if (Type stored = external.getStored()) {
+      if (!type.getElementType().isF32() ||
+          !(stored.isF16() || stored.isBF16()))
+        return emitOpError("of ")
+               << type.getElementType() << " cannot be made of " << stored;
+      type = type.clone(stored);
+    }
     if (external.getLength() != getBytes(type))
       return emitOpError("has ") << external.getLength() << " bytes, but "
                                  << type << " takes " << getBytes(type);

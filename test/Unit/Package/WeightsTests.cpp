@@ -18,6 +18,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace mlir;
 using namespace pipewright;
 
@@ -71,6 +73,29 @@ TEST_F(WeightsTest, WritesInlineValuesSplatsAndBools) {
   std::string one("\x00\x00\x80\x3f", 4);
   EXPECT_EQ(read("splat"), one + one + one);
   EXPECT_EQ(read("mask"), std::string("\x01\x00\x01", 3));
+}
+
+// Every number of 16 bits is one of f32: normal, subnormal, infinite or none.
+TEST_F(WeightsTest, ConvertsToMasters) {
+  const uint16_t stored[] = {0x3FC0, 0x0001, 0xFF80, 0x3E00, 0x8001, 0x7C00};
+  std::error_code error;
+  llvm::raw_fd_ostream(data, error) << llvm::StringRef(
+      reinterpret_cast<const char *>(stored), sizeof(stored));
+  std::string file = data.str().str();
+  ASSERT_TRUE(succeeded(
+      write("pp.parameter @b : tensor<3xf32> = #pp.external<\"" + file +
+            "\", offset = 0, length = 6, stored = bf16>\n"
+            "pp.parameter @h : tensor<3xf32> = #pp.external<\"" +
+            file + "\", offset = 6, length = 6, stored = f16>")));
+  auto readFloats = [&](llvm::StringRef name) {
+    std::vector<float> values(3);
+    std::string bytes = read(name);
+    EXPECT_EQ(bytes.size(), 12u);
+    memcpy(values.data(), bytes.data(), 12);
+    return values;
+  };
+  EXPECT_EQ(readFloats("b"), std::vector<float>({1.5f, 0x1p-133f, -INFINITY}));
+  EXPECT_EQ(readFloats("h"), std::vector<float>({1.5f, -0x1p-24f, INFINITY}));
 }
 
 TEST_F(WeightsTest, CopiesARangeOfAnotherFile) {

@@ -92,11 +92,21 @@ def PP_ExternalAttr : AttrDef<PPDialect, "External"> {
   let summary = "a byte range of a file that holds a tensor's values";
   let description = [{
     Little-endian, row-major, dense; not necessarily aligned. `file` is as the
-    importer resolved it, absolute.
+    importer resolved it, absolute. `stored` is f16 or bf16 where the
+    values of a parameter of f32 have that type there; they are converted when
+    a build is packaged.
   }];
   let parameters = (ins StringRefParameter<"file">:$file, "int64_t":$offset,
-                        "int64_t":$length);
-  let assemblyFormat = "`<` $file `,` struct($offset, $length) `>`";
+                        "int64_t":$length,
+                        OptionalParameter<"::mlir::Type">:$stored);
+  let builders = [
+    AttrBuilder<(ins "::llvm::StringRef":$file, "int64_t":$offset,
+                     "int64_t":$length, CArg<"::mlir::Type", "{}">:$stored), [{
+      return $_get($_ctxt, file, offset, length, stored);
+    }]>
+  ];
+  let skipDefaultBuilders = 1;
+  let assemblyFormat = "`<` $file `,` struct($offset, $length, $stored) `>`";
 }
 
 def PP_InputAttr : AttrDef<PPDialect, "Input"> {

@@ -15,7 +15,8 @@ def PP_ParameterOp : PP_Op<"parameter", [Symbol, HasParent<"::mlir::ModuleOp">]>
     The symbol is the ONNX initializer's name, unchanged. The bytes stay in
     the file; only what has no bytes of its own there (text models, values
     stored in another width, folded transposes) is held inline. `trainable` parameters
-    get a gradient and an update.
+    get a gradient and an update. Values of 16 bits make a parameter of
+    f32 (a master weight) if they are `stored` so.
 
     ```mlir
     pp.parameter @"fc1.weight" trainable : tensor<16x8xf32>
