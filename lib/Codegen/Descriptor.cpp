@@ -110,7 +110,8 @@ private:
                       wide(input.indexLimit), word(input.read)});
   }
   Constant *build(const OutputDescription &output) {
-    return structure({build(output.tensor), word(output.buffer)});
+    return structure(
+        {build(output.tensor), wide(output.axis), word(output.buffer)});
   }
   Constant *build(int64_t value) { return wide(value); }
   Constant *build(uint16_t value) {

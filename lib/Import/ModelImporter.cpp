@@ -36,7 +36,9 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
   checkModel();
   std::vector<int> order = orderNodes(graph, report);
   checkOperators();
-  inputs = getModelInputs(graph, options, report, context);
+  ModelInputs modelInputs = getModelInputs(graph, options, report, context);
+  inputs = std::move(modelInputs.inputs);
+  batchDim = std::move(modelInputs.batchDim);
   if (report.hasFailed())
     return {};
   createModel();
@@ -180,16 +182,23 @@ Value ModelImporter::lookup(const std::string &name) {
 void ModelImporter::importReturn() {
   SmallVector<Value> outputs;
   SmallVector<StringRef> names;
+  SmallVector<int64_t> axes;
   for (const ValueInfoProto &output : graph.output()) {
     Value value = lookup(output.name());
     if (!value)
       return;
     outputs.push_back(value);
     names.push_back(output.name());
+    axes.push_back(
+        getBatchAxis(output, batchDim, getTensorType(value).getRank()));
   }
   OpBuilder &opBuilder = builder.getOpBuilder();
+  DenseI64ArrayAttr axesAttr;
+  if (llvm::any_of(axes, [](int64_t axis) { return axis != 0; }))
+    axesAttr = opBuilder.getDenseI64ArrayAttr(axes);
   pp::ReturnOp::create(opBuilder, model.getLoc(),
-                       opBuilder.getStrArrayAttr(names), outputs, ValueRange());
+                       opBuilder.getStrArrayAttr(names), outputs, ValueRange(),
+                       axesAttr);
 }
 
 //===----------------------------------------------------------------------===//

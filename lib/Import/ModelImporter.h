@@ -68,6 +68,7 @@ private:
   pp::ModelOp model;
   NNBuilder builder;
   llvm::SmallVector<ModelInput> inputs;
+  std::string batchDim; ///< empty: it has no name
   llvm::StringMap<const onnx::TensorProto *> initializers;
   /// The weights that initializers are transposed copies of.
   llvm::StringMap<std::string> transposedCopies;

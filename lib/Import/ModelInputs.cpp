@@ -38,7 +38,7 @@ public:
       : options(options), report(report), context(context) {}
 
   void read(const GraphProto &graph);
-  SmallVector<ModelInput> bind();
+  ModelInputs bind();
 
 private:
   void read(const ValueInfoProto &info);
@@ -181,7 +181,7 @@ void InputReader::reportSymbols() {
                    << (symbols.empty() ? "none" : llvm::join(symbols, ", "));
 }
 
-SmallVector<ModelInput> InputReader::bind() {
+ModelInputs InputReader::bind() {
   SmallVector<ModelInput> bound;
   for (const SymbolicInput &input : inputs) {
     SmallVector<int64_t> shape;
@@ -192,14 +192,24 @@ SmallVector<ModelInput> InputReader::bind() {
     checkBatch(bound.back());
   }
   reportSymbols();
-  return bound;
+  return {bound, batch.symbol};
 }
 
-SmallVector<ModelInput> pipewright::getModelInputs(const GraphProto &graph,
-                                                   const ImportOptions &options,
-                                                   GraphReport &report,
-                                                   MLIRContext *context) {
+ModelInputs pipewright::getModelInputs(const GraphProto &graph,
+                                       const ImportOptions &options,
+                                       GraphReport &report,
+                                       MLIRContext *context) {
   InputReader reader(options, report, context);
   reader.read(graph);
   return reader.bind();
+}
+
+int64_t pipewright::getBatchAxis(const ValueInfoProto &output,
+                                 StringRef batchDim, int64_t rank) {
+  const TensorShapeProto &shape = output.type().tensor_type().shape();
+  for (int64_t axis = 0; axis < std::min<int64_t>(rank, shape.dim_size());
+       ++axis)
+    if (!batchDim.empty() && shape.dim(axis).dim_param() == batchDim)
+      return axis;
+  return 0;
 }

@@ -15,6 +15,10 @@
 
 namespace pipewright {
 
+namespace onnx {
+class ValueInfoProto;
+} // namespace onnx
+
 /// An input of the model for one micro-batch.
 struct ModelInput {
   std::string name;
@@ -22,14 +26,24 @@ struct ModelInput {
   int64_t axis; ///< along which micro-batches are cut; -1: not at all
 };
 
+/// The inputs of a model, and the name of their batch dimension if it has one.
+struct ModelInputs {
+  llvm::SmallVector<ModelInput> inputs;
+  std::string batchDim;
+};
+
 /// The inputs of \p graph that are not initializers, with the sizes that
 /// \p options give to their symbolic dimensions. An input is cut along the
 /// batch dimension: the axis that is named as axis 0 of the first input or, if
 /// that has no name, axis 0 where it has the size of the first input's.
-llvm::SmallVector<ModelInput> getModelInputs(const onnx::GraphProto &graph,
-                                             const ImportOptions &options,
-                                             GraphReport &report,
-                                             mlir::MLIRContext *context);
+ModelInputs getModelInputs(const onnx::GraphProto &graph,
+                           const ImportOptions &options, GraphReport &report,
+                           mlir::MLIRContext *context);
+
+/// The axis of a graph's \p output that is named \p batchDim, of those that a
+/// tensor with \p rank axes has; 0 if none is.
+int64_t getBatchAxis(const onnx::ValueInfoProto &output,
+                     llvm::StringRef batchDim, int64_t rank);
 
 } // namespace pipewright
 

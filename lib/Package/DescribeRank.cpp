@@ -260,6 +260,8 @@ void RankDescriber::describe() {
   describeInputs();
   describeParameters();
 
+  auto modelReturn = cast<pp::ReturnOp>(
+      pp::getModel(module).getBody().front().getTerminator());
   SmallVector<pp::TaskOp> tasks;
   for (auto task : module.getOps<pp::TaskOp>()) {
     bool isHere = getRank(task.getStage()) == rank;
@@ -273,7 +275,8 @@ void RankDescriber::describe() {
         continue;
       outputs[binding.getName()] = description.outputs.size();
       description.outputs.push_back(
-          {describeTensor(binding.getName(), value.getType())});
+          {describeTensor(binding.getName(), value.getType()),
+           modelReturn.getAxis(binding.getName())});
     }
     for (auto [argument, binding] : llvm::zip_equal(
              task.getBody().getArguments(), task.getArgumentBindings()))

@@ -50,6 +50,11 @@ static void writeInput(OStream &json, const InputSummary &input) {
   json.attribute("ranks", llvm::json::Array(input.ranks));
 }
 
+static void writeOutput(OStream &json, const OutputSummary &output) {
+  writeTensor(json, output);
+  json.attribute("axis", output.axis);
+}
+
 static void writeMemory(OStream &json, int64_t rank,
                         const MemorySummary &memory) {
   json.attribute("rank", rank);
@@ -101,7 +106,7 @@ std::string pipewright::makeManifest(const PlanSummary &plan,
     });
     writeList(json, "stages", plan.stages, writeStage);
     writeList(json, "inputs", plan.inputs, writeInput);
-    writeList(json, "outputs", plan.outputs, writeTensor);
+    writeList(json, "outputs", plan.outputs, writeOutput);
     json.attributeObject("schedule", [&] {
       json.attribute("name", plan.schedule);
       json.attribute("ranks", plan.ranks);

@@ -73,7 +73,7 @@ static MemorySummary summarizeArena(pp::ArenaOp arena) {
 
 /// Adds what \p task says: the inputs its rank reads, the loss, the outputs.
 static void visitTask(pp::TaskOp task, pp::StageOp stage,
-                      PlanSummary &summary) {
+                      pp::ReturnOp modelReturn, PlanSummary &summary) {
   int64_t rank = stage.getRank();
   for (Attribute attribute : task.getArgumentBindings()) {
     auto binding = cast<pp::BindingAttr>(attribute);
@@ -95,7 +95,8 @@ static void visitTask(pp::TaskOp task, pp::StageOp stage,
     }
     if (binding.getKind() == pp::BindingKind::Output)
       summary.outputs.push_back(
-          summarizeTensor(binding.getName(), value.getType()));
+          {summarizeTensor(binding.getName(), value.getType()),
+           modelReturn.getAxis(binding.getName())});
   }
 }
 
@@ -131,8 +132,11 @@ PlanSummary pipewright::summarizePlan(ModuleOp module) {
       });
   for (auto stage : module.getOps<pp::StageOp>())
     summary.stages.push_back(summarizeStage(stage, symbols));
+  auto modelReturn =
+      cast<pp::ReturnOp>(model.getBody().front().getTerminator());
   for (auto task : module.getOps<pp::TaskOp>())
-    visitTask(task, symbols.lookup<pp::StageOp>(task.getStage()), summary);
+    visitTask(task, symbols.lookup<pp::StageOp>(task.getStage()), modelReturn,
+              summary);
   for (auto arena : module.getOps<pp::ArenaOp>())
     summary.memory.push_back(summarizeArena(arena));
   return summary;

@@ -12,13 +12,16 @@
 
 using namespace pprt;
 
-Status OutputWriter::open(const std::string &path, const PprtTensor &tensor,
+Status OutputWriter::open(const std::string &path, const PprtOutput &output,
                           int64_t microbatches, File &file) {
+  const PprtTensor &tensor = output.tensor;
   auto dtype = static_cast<PprtDtype>(tensor.dtype);
   std::vector<int64_t> shape(tensor.shape, tensor.shape + tensor.rank);
   if (shape.empty())
     shape.push_back(1);
-  shape[0] *= microbatches;
+  for (int64_t axis = 0; axis < output.axis; ++axis)
+    file.rows *= shape[axis];
+  shape[output.axis] *= microbatches;
   std::string header = formatNpyHeader(dtype, shape);
   if (header.empty())
     return Status::dataError("output '" + std::string(tensor.name) +
@@ -27,7 +30,8 @@ Status OutputWriter::open(const std::string &path, const PprtTensor &tensor,
   if (Status status = file.file.open(path); status.failed())
     return status;
   file.end = header.size();
-  file.bytes = tensor.bytes;
+  file.bytes = file.rows > 0 ? tensor.bytes / file.rows : 0;
+  file.stride = file.bytes * microbatches;
   return file.file.write(header.data(), header.size(), 0);
 }
 
@@ -49,7 +53,7 @@ Status OutputWriter::create(const std::string &directory,
     result->files.back() = std::make_unique<File>();
     std::string name = output.tensor.name;
     std::replace(name.begin(), name.end(), '/', '_');
-    if (Status status = open(directory + "/" + name + ".npy", output.tensor,
+    if (Status status = open(directory + "/" + name + ".npy", output,
                              microbatches, *result->files.back());
         status.failed())
       return status;
@@ -59,8 +63,10 @@ Status OutputWriter::create(const std::string &directory,
 
 void OutputWriter::append(uint32_t output, const void *data) {
   File &file = *files[output];
-  if (!status.failed())
-    status = file.file.write(data, file.bytes, file.end);
+  auto bytes = static_cast<const char *>(data);
+  for (uint64_t row = 0; row < file.rows && !status.failed(); ++row)
+    status = file.file.write(bytes + row * file.bytes, file.bytes,
+                             file.end + row * file.stride);
   file.end += file.bytes;
 }
 

@@ -17,7 +17,7 @@
 namespace pprt {
 
 /// Writes each output that this rank makes to DIR/NAME.npy, all micro-batches
-/// one after the other along axis 0. A `/` in a name becomes `_`.
+/// one after the other along the output's axis. A `/` in a name becomes `_`.
 class OutputWriter {
 public:
   /// \p microbatches: how many will be appended to each output.
@@ -32,10 +32,12 @@ public:
 private:
   struct File {
     OutputFile file;
-    uint64_t end = 0;
-    uint64_t bytes = 0; ///< of a micro-batch
+    uint64_t end = 0;    ///< where the next micro-batch's first row goes
+    uint64_t rows = 1;   ///< how often the axis occurs: sizes before it
+    uint64_t bytes = 0;  ///< of a micro-batch in a row
+    uint64_t stride = 0; ///< from row to row
   };
-  static Status open(const std::string &path, const PprtTensor &tensor,
+  static Status open(const std::string &path, const PprtOutput &output,
                      int64_t microbatches, File &file);
 
   std::vector<std::unique_ptr<File>> files; ///< per output; null: not ours

@@ -97,6 +97,7 @@ struct InputDescription {
 
 struct OutputDescription {
   TensorDescription tensor;
+  int64_t axis = 0;
   uint32_t buffer = UINT32_MAX;
 };
 

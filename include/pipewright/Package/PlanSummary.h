@@ -47,6 +47,11 @@ struct InputSummary : TensorSummary {
   std::vector<int64_t> ranks;
 };
 
+struct OutputSummary : TensorSummary {
+  /// Axis along which micro-batches follow each other.
+  int64_t axis = 0;
+};
+
 /// Bytes of a rank's arena by what they are for; they add up to `arena`.
 struct MemorySummary {
   int64_t arena = 0, parameters = 0, gradients = 0, optimizer = 0,
@@ -66,7 +71,7 @@ struct PlanSummary {
   std::string optimizer;
   std::vector<StageSummary> stages;
   std::vector<InputSummary> inputs;
-  std::vector<TensorSummary> outputs;
+  std::vector<OutputSummary> outputs;
   std::vector<MemorySummary> memory; // Per rank.
 };
 

@@ -125,6 +125,27 @@ BlockArgument ModelOp::addInput(InputAttr spec, Type type, Location loc) {
   return getBody().addArgument(type, loc);
 }
 
+int64_t ReturnOp::getAxis(StringRef name) {
+  if (std::optional<ArrayRef<int64_t>> axes = getAxes())
+    for (auto [other, axis] :
+         llvm::zip_equal(getNames().getAsValueRange<StringAttr>(), *axes))
+      if (other == name)
+        return axis;
+  return 0;
+}
+
+static LogicalResult verifyAxes(ReturnOp op, ArrayRef<int64_t> axes) {
+  if (axes.size() != op.getOutputs().size())
+    return op.emitOpError("has ") << axes.size() << " axes for "
+                                  << op.getOutputs().size() << " outputs";
+  for (auto [axis, output] : llvm::zip_equal(axes, op.getOutputs())) {
+    auto type = cast<RankedTensorType>(output.getType());
+    if (axis < 0 || axis >= std::max<int64_t>(type.getRank(), 1))
+      return op.emitOpError("has axis ") << axis << " of output " << type;
+  }
+  return success();
+}
+
 LogicalResult ReturnOp::verify() {
   if (getNames().size() != getOutputs().size())
     return emitOpError("names ")
@@ -132,7 +153,7 @@ LogicalResult ReturnOp::verify() {
   if (!getLoss().empty() && getLoss().size() != 2)
     return emitOpError("has ")
            << getLoss().size() << " loss operands instead of sum and weight";
-  return success();
+  return getAxes() ? verifyAxes(*this, *getAxes()) : success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -162,6 +162,7 @@ typedef struct PprtInput {
 
 typedef struct PprtOutput {
   PprtTensor tensor; /* of one micro-batch */
+  int64_t axis;      /* axis along which micro-batches follow each other */
   uint32_t buffer;   /* index of `buffers`; UINT32_MAX if another rank has it */
 } PprtOutput;
 

@@ -6,6 +6,7 @@
 
 #include "Launch.h"
 #include "data/Npy.h"
+#include "data/OutputWriter.h"
 #include "data/Permutation.h"
 #include "data/Safetensors.h"
 #include "data/WriteFile.h"
@@ -251,6 +252,25 @@ TEST_F(DataTest, BrokenArrays) {
                                  "its shape needs 16");
   EXPECT_EQ(open({"absent.npy"}),
             "cannot read 'absent.npy': No such file or directory");
+}
+
+// Two micro-batches of [2, 1, 2] give [2, 2, 2] along axis 1.
+TEST_F(DataTest, OutputsFollowEachOtherAlongAnyAxis) {
+  const int64_t shape[] = {2, 1, 2};
+  PprtOutput output = {{"y", PPRT_F32, 3, shape, 16}, /*axis=*/1, /*buffer=*/0};
+  PprtDescriptor descriptor = {};
+  descriptor.outputCount = 1;
+  descriptor.outputs = &output;
+  std::unique_ptr<OutputWriter> writer;
+  ASSERT_FALSE(OutputWriter::create(folder.getPath("out"), descriptor,
+                                    /*microbatches=*/2, writer)
+                   .failed());
+  writer->append(0, Floats{0, 1, 10, 11}.data());
+  writer->append(0, Floats{2, 3, 12, 13}.data());
+  ASSERT_FALSE(writer->finish().failed());
+  write<float>("y.npy", PPRT_F32, {2, 2, 2}, {0, 1, 2, 3, 10, 11, 12, 13});
+  EXPECT_EQ(readFile(folder.getPath("out/y.npy")),
+            readFile(folder.getPath("y.npy")));
 }
 
 TEST(Permutation, HitsEachIndexOnce) {

@@ -444,7 +444,8 @@ void FakeRank::addProgram() {
 }
 
 void FakeRank::finishDescriptor() {
-  outputs.push_back({makeTensor("prediction", {1, spec.width}), prediction});
+  outputs.push_back(
+      {makeTensor("prediction", {1, spec.width}), /*axis=*/0, prediction});
   descriptor.abiVersion = PPRT_ABI_VERSION;
   descriptor.toolVersion = "test";
   descriptor.modelName = names.emplace_back(spec.model).c_str();

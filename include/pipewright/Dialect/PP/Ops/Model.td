@@ -75,14 +75,23 @@ def PP_ReturnOp : PP_Op<"return", [HasParent<"ModelOp">, Terminator,
   let description = [{
     `loss` is absent or two scalars, the sum and the weight over which it is
     averaged; the loss of a step is the sum of sums over the sum of weights.
+
+    `axes` holds for each output the axis along which its micro-batches follow
+    each other; without it that is axis 0 of all.
   }];
   let arguments = (ins StrArrayAttr:$names, Variadic<NN_Tensor>:$outputs,
-                       Variadic<NN_Tensor>:$loss);
+                       Variadic<NN_Tensor>:$loss,
+                       OptionalAttr<DenseI64ArrayAttr>:$axes);
   let assemblyFormat = [{
     `outputs` $names ($outputs^ `:` type($outputs))?
-    (`loss` $loss^ `:` type($loss))? attr-dict
+    (`loss` $loss^ `:` type($loss))? (`axes` $axes^)? attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The axis of the output \p name along which micro-batches follow each
+    /// other.
+    int64_t getAxis(::llvm::StringRef name);
+  }];
 }
 
 def PP_GetParameterOp : PP_Op<"get_parameter", [Pure,
