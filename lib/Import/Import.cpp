@@ -17,8 +17,8 @@ llvm::Error pipewright::parseBindings(ArrayRef<std::string> arguments,
   for (const std::string &argument : arguments) {
     auto [name, size] = StringRef(argument).rsplit('=');
     int64_t number;
-    if (name.empty() || size.getAsInteger(10, number) || number < 1)
-      return llvm::createStringError("'%s' is not DIM=N with a positive N",
+    if (name.empty() || size.getAsInteger(10, number) || number < 0)
+      return llvm::createStringError("'%s' is not DIM=N with a size N",
                                      argument.c_str());
     if (!bind.try_emplace(name, number).second)
       return llvm::createStringError("dimension '%s' is given twice",

@@ -49,7 +49,8 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
     return {};
   describeInputs();
   removeUnused();
-  if (failed(verify(*module)))
+  checkElements();
+  if (report.hasFailed() || failed(verify(*module)))
     return {};
   return std::move(module);
 }
@@ -349,6 +350,23 @@ void ModelImporter::describeInputs() {
     specs.push_back(
         describeValues(argument, model.getInputSpec(argument.getArgNumber())));
   model.setInputsAttr(ArrayAttr::get(context, specs));
+}
+
+/// A dimension of size 0, a past of no length, may only be there to vanish.
+void ModelImporter::checkElements() {
+  bool mayBeEmpty = llvm::any_of(
+      options.bind, [](const auto &entry) { return entry.getValue() == 0; });
+  if (!mayBeEmpty)
+    return;
+  for (Operation &op : model.getBody().front())
+    for (Value operand : op.getOperands()) {
+      if (getTensorType(operand).getNumElements() > 0)
+        continue;
+      emitError(op.getLoc()) << "computes with " << operand.getType()
+                             << ", which has no elements; bind no dimension of "
+                                "it to 0";
+      report.fail();
+    }
 }
 
 void ModelImporter::removeUnused() {

@@ -48,6 +48,7 @@ private:
   void importReturn();
   void describeInputs();
   void removeUnused();
+  void checkElements();
 
   /// The value called \p name; null if the node that defines it failed.
   mlir::Value lookup(const std::string &name);

@@ -131,7 +131,7 @@ int64_t InputReader::getSize(const Dim &dim) {
   if (!size)
     unbound.insert(dim.symbol);
   // A size that is missing or impossible is reported once all are known.
-  return std::max<int64_t>(size.value_or(1), 1);
+  return std::max<int64_t>(size.value_or(1), 0);
 }
 
 int64_t InputReader::getBatchAxis(const SymbolicInput &input) const {
@@ -168,7 +168,7 @@ void InputReader::reportSymbols() {
   for (const auto &entry : options.bind) {
     if (!symbols.contains(entry.getKey()))
       unknown.push_back(entry.getKey());
-    else if (entry.getValue() < 1)
+    else if (entry.getValue() < (entry.getKey() == batch.symbol ? 1 : 0))
       report.error() << "cannot have size " << entry.getValue()
                      << " of dimension '" << entry.getKey() << "'";
   }
