@@ -180,6 +180,11 @@ LogicalResult pipewright::addBias(OnnxNode &node, Value bias,
 // Attention
 //===----------------------------------------------------------------------===//
 
+double pipewright::getLowest(FloatType type) {
+  return llvm::APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true)
+      .convertToDouble();
+}
+
 Value pipewright::selectOr(NNBuilder &b, Value condition, Value value,
                            double otherwise) {
   return b.create<nn::SelectOp>(value.getType(),
@@ -266,10 +271,9 @@ AttentionSteps pipewright::attend(NNBuilder &b, const AttentionHeads &heads,
   steps.masked = b.cast(steps.biased, formula.softmaxType);
   // Minus infinity would give NaN in a row of nothing else, and then in all
   // gradients.
-  auto lowest = llvm::APFloat::getLargest(
-      formula.softmaxType.getFloatSemantics(), /*Negative=*/true);
   if (allowed)
-    steps.masked = selectOr(b, allowed, steps.masked, lowest.convertToDouble());
+    steps.masked =
+        selectOr(b, allowed, steps.masked, getLowest(formula.softmaxType));
   steps.weights = b.cast(softmax(b, steps.masked, formula.sink),
                          getElementType(heads.query));
   steps.result = clearBlindQueries(

@@ -130,6 +130,9 @@ AttentionSteps attend(NNBuilder &b, const AttentionHeads &heads,
                       const AttentionMask &mask,
                       const AttentionFormula &formula);
 
+/// The lowest number of \p type that is not infinite.
+double getLowest(mlir::FloatType type);
+
 /// \p value where \p condition, broadcast, holds, else \p otherwise.
 mlir::Value selectOr(NNBuilder &b, mlir::Value condition, mlir::Value value,
                      double otherwise);

@@ -82,11 +82,12 @@ static FailureOr<AttentionMask> getMask(OnnxNode &node, RankedTensorType scores,
       return failure();
     // A hidden key gets a number, not nothing: a sample of nothing but padding
     // has even weights.
-    RankedTensorType type =
-        getTensorType(*visible).clone(scores.getElementType());
-    mask.bias = b.create<nn::SelectOp>(
-        type, *visible, b.splat(type, 0.0),
-        b.splat(type, node.getFloat("mask_filter_value", -10000.0)));
+    auto element = cast<FloatType>(scores.getElementType());
+    RankedTensorType type = getTensorType(*visible).clone(element);
+    double filter = std::max(node.getFloat("mask_filter_value", -10000.0),
+                             getLowest(element));
+    mask.bias = b.create<nn::SelectOp>(type, *visible, b.splat(type, 0.0),
+                                       b.splat(type, filter));
   }
   if (!node.hasOperand(operands.bias))
     return mask;

@@ -181,13 +181,14 @@ static FailureOr<Value> appendToCache(OnnxNode &node, Operand past, Value added,
 
 /// The position of the first new key of each sample, as an i64 for each sample
 /// or one for all.
-static FailureOr<Value> getFirstPosition(OnnxNode &node,
+static FailureOr<Value> getFirstPosition(OnnxNode &node, int64_t batch,
                                          const CacheLayout &layout) {
   NNBuilder &b = node.getBuilder();
   if (Value ids = node.operand(PositionIds)) {
-    if (getShape(ids).size() != 2 || getShape(ids)[1] != layout.added)
-      return node.emitError() << "has positions " << ids.getType() << " for "
-                              << layout.added << " new keys";
+    if (getShape(ids) != ArrayRef<int64_t>{batch, layout.added})
+      return node.emitError()
+             << "has positions " << ids.getType() << " for a batch of " << batch
+             << " with " << layout.added << " new keys";
     Value first = b.sliceAxis(ids, /*axis=*/1, /*offset=*/0, /*size=*/1);
     // Of several, those of the first sample count, which go up by one.
     if (layout.added > 1)
@@ -206,7 +207,7 @@ static FailureOr<RotaryAngles> getAngles(OnnxNode &node, int64_t batch,
   if (!layout.ends && !node.hasOperand(PositionIds))
     return takeAngles(node, cosines, sines, layout.total - layout.added,
                       layout.added, batch);
-  FailureOr<Value> first = getFirstPosition(node, layout);
+  FailureOr<Value> first = getFirstPosition(node, batch, layout);
   if (failed(first))
     return failure();
   RankedTensorType type = getTensorType(*first).clone({batch, layout.added});
