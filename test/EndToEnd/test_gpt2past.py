@@ -13,29 +13,40 @@ from pipewright.tensorfiles import read_npy, write_npy
 
 
 class GPT2WithPast(EndToEndTest):
-    def test_outputs_are_those_of_onnx_runtime(self):
+    def run_model(self, past: int, ranks: int) -> pathlib.Path:
         model = pathlib.Path(os.environ["PIPEWRIGHT_MODELS"]) / gpt2past.FILE
-        reference = json.loads((REFERENCES / "gpt2past.json").read_text())
-        bind = ",".join(f"{name}={size}" for name, size in gpt2past.BIND.items())
+        folder = self.folder / f"past-{past}-ranks-{ranks}"
+        bind = ",".join(f"{name}={n}" for name, n in gpt2past.sizes(past).items())
+        pipeline.build(
+            model,
+            folder / "build",
+            bind=bind,
+            microbatches=2,
+            ranks=ranks,
+            forward_only=True,
+        )
         data = []
-        for name, tensor in gpt2past.inputs().items():
-            write_npy(self.folder / f"{name}.npy", tensor)
-            data += ["--data", f"{name}={self.folder}/{name}.npy"]
-        for ranks in (1, 2):
-            build = self.folder / f"build-{ranks}"
-            pipeline.build(
-                model, build, bind=bind, microbatches=2, ranks=ranks, forward_only=True
-            )
-            folder = self.folder / f"outputs-{ranks}"
-            pipeline.run(build, *data, save_outputs=folder)
-            for name in gpt2past.OUTPUTS:
-                with self.subTest(ranks=ranks, output=name):
-                    output = read_npy(folder / f"{name}.npy")
-                    expected = reference["outputs"][name]
-                    self.assertEqual(list(output.shape), expected["shape"])
-                    actual = gpt2past.sample(output.values())
-                    for value, wanted in zip(actual, expected["sample"], strict=True):
-                        self.assertAlmostEqual(value, wanted, delta=1e-5)
+        for name, tensor in gpt2past.inputs(past).items():
+            write_npy(folder / f"{name}.npy", tensor)
+            data += ["--data", f"{name}={folder}/{name}.npy"]
+        pipeline.run(folder / "build", *data, save_outputs=folder / "outputs")
+        return folder / "outputs"
+
+    def assert_outputs(self, folder: pathlib.Path, expected: dict) -> None:
+        for name in gpt2past.OUTPUTS:
+            output = read_npy(folder / f"{name}.npy")
+            self.assertEqual(list(output.shape), expected[name]["shape"], name)
+            sample = gpt2past.sample(output.values())
+            for value, wanted in zip(sample, expected[name]["sample"], strict=True):
+                self.assertAlmostEqual(value, wanted, delta=1e-5, msg=name)
+
+    def test_outputs_are_those_of_onnx_runtime(self):
+        reference = json.loads((REFERENCES / "gpt2past.json").read_text())
+        for past in gpt2past.PASTS:
+            for ranks in (1, 2):
+                with self.subTest(past=past, ranks=ranks):
+                    folder = self.run_model(past, ranks)
+                    self.assert_outputs(folder, reference["outputs"][str(past)])
 
 
 if __name__ == "__main__":

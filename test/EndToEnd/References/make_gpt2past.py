@@ -23,21 +23,25 @@ from pipewright.onnxfile import DataType
 DTYPES = {DataType.INT32: numpy.int32, DataType.FLOAT: numpy.float32}
 
 
-def main() -> None:
-    path = pathlib.Path(os.environ["PIPEWRIGHT_MODELS"]) / gpt2past.FILE
-    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+def evaluate(session: onnxruntime.InferenceSession, past: int) -> dict[str, dict]:
     feeds = {
         name: numpy.frombuffer(tensor.data, DTYPES[tensor.dtype]).reshape(tensor.shape)
-        for name, tensor in gpt2past.inputs().items()
+        for name, tensor in gpt2past.inputs(past).items()
     }
     outputs = session.run(gpt2past.OUTPUTS, feeds)
-    results = {
+    return {
         name: {
             "shape": list(output.shape),
             "sample": gpt2past.sample([float(value) for value in output.flat]),
         }
         for name, output in zip(gpt2past.OUTPUTS, outputs, strict=True)
     }
+
+
+def main() -> None:
+    path = pathlib.Path(os.environ["PIPEWRIGHT_MODELS"]) / gpt2past.FILE
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    results = {past: evaluate(session, past) for past in gpt2past.PASTS}
     document = {"onnxruntime": onnxruntime.__version__, "outputs": results}
     output = pathlib.Path(__file__).parent / "gpt2past.json"
     output.write_text(json.dumps(document) + "\n")
