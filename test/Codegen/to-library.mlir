@@ -55,6 +55,20 @@ nn.function @one_weight(%a: tensor<2x3x8xf32>, %b: tensor<8x4xf32>) -> tensor<2x
   nn.return %0 : tensor<2x3x4xf32>
 }
 
+// Of 16 bits the kernel rounds the sums, or adds them to f32.
+
+// CHECK-LABEL: func.func @layer.narrow(
+nn.function @narrow(%acc: tensor<8x8xf32>, %a: tensor<8x8xbf16>, %b: tensor<8x8xf16>) -> (tensor<8x8xbf16>, tensor<8x8xf16>, tensor<8x8xf32>) {
+  // CHECK: call @pprtCpuMatmulBF16({{.*}} : (memref<1xbf16>, memref<1xbf16>, memref<1xbf16>,
+  // CHECK: call @pprtCpuMatmulF16({{.*}} : (memref<1xf16>, memref<1xf16>, memref<1xf16>,
+  // CHECK: call @pprtCpuMatmulBF16F32({{.*}} : (memref<1xbf16>, memref<1xbf16>, memref<1xf32>,
+  %0 = nn.matmul %a, %a : tensor<8x8xbf16>, tensor<8x8xbf16> -> tensor<8x8xbf16>
+  %1 = nn.matmul %b, %b : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
+  %2 = nn.matmul %a, %a transpose_lhs : tensor<8x8xbf16>, tensor<8x8xbf16> -> tensor<8x8xf32>
+  %3 = nn.accumulate %acc, %2 : tensor<8x8xf32>
+  nn.return %0, %1, %3 : tensor<8x8xbf16>, tensor<8x8xf16>, tensor<8x8xf32>
+}
+
 // The library has no kernel for doubles.
 
 // CHECK-LABEL: func.func @layer.doubles(

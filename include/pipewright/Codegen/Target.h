@@ -69,8 +69,8 @@ public:
   virtual llvm::StringRef getName() const = 0;
   virtual llvm::StringRef getDescription() const = 0;
 
-  /// Whether the target's library multiplies matrices of \p element. If not,
-  /// contractions are lowered as any other op.
+  /// Whether the target's library multiplies matrices of \p element, with
+  /// any type of the result. If not, contractions are lowered as any other op.
   virtual bool hasMatMul(mlir::Type element) const = 0;
 
   /// Emits \p call as a call of the target's library.

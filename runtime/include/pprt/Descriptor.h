@@ -87,8 +87,8 @@ enum PprtBufferKind {
   PPRT_BUFFER_OUTPUT = 4,
   PPRT_BUFFER_INPUT = 5,      /* the runtime copies the micro-batch into it */
   PPRT_BUFFER_RANDOM_KEY = 6, /* two int64, made by the runtime */
-  PPRT_BUFFER_LOSS_SCALE = 7  /* one such float in one slot, the gradient of each loss
-                                 sum: the runtime writes it before a step */
+  PPRT_BUFFER_LOSS_SCALE = 7 /* one such float in one slot, the gradient of each
+                                loss sum: the runtime writes it before a step */
 };
 
 /* Memory with one instance per micro-batch: `slots` slots of `stride` bytes
@@ -233,6 +233,29 @@ void pprtCpuMatmulF32(const float *a, const float *b, float *c, int64_t batch,
                       int64_t m, int64_t n, int64_t k, int64_t strideA,
                       int64_t strideB, int64_t strideC, int32_t transposeA,
                       int32_t transposeB, int32_t accumulate);
+
+/* The same for operands of bf16 and f16, whose products are added up in f32; c
+ * has their type or, where the name ends in F32, is of f32. */
+void pprtCpuMatmulBF16(const uint16_t *a, const uint16_t *b, uint16_t *c,
+                       int64_t batch, int64_t m, int64_t n, int64_t k,
+                       int64_t strideA, int64_t strideB, int64_t strideC,
+                       int32_t transposeA, int32_t transposeB,
+                       int32_t accumulate);
+void pprtCpuMatmulBF16F32(const uint16_t *a, const uint16_t *b, float *c,
+                          int64_t batch, int64_t m, int64_t n, int64_t k,
+                          int64_t strideA, int64_t strideB, int64_t strideC,
+                          int32_t transposeA, int32_t transposeB,
+                          int32_t accumulate);
+void pprtCpuMatmulF16(const uint16_t *a, const uint16_t *b, uint16_t *c,
+                      int64_t batch, int64_t m, int64_t n, int64_t k,
+                      int64_t strideA, int64_t strideB, int64_t strideC,
+                      int32_t transposeA, int32_t transposeB,
+                      int32_t accumulate);
+void pprtCpuMatmulF16F32(const uint16_t *a, const uint16_t *b, float *c,
+                         int64_t batch, int64_t m, int64_t n, int64_t k,
+                         int64_t strideA, int64_t strideB, int64_t strideC,
+                         int32_t transposeA, int32_t transposeB,
+                         int32_t accumulate);
 
 #pragma GCC visibility pop
 

@@ -29,21 +29,46 @@ using namespace pipewright;
 // Loading
 //===----------------------------------------------------------------------===//
 
-/// What the runtime's kernel computes, in the plainest way.
-static void multiplyMatrices(const float *a, const float *b, float *c,
-                             int64_t batch, int64_t m, int64_t n, int64_t k,
-                             int64_t strideA, int64_t strideB, int64_t strideC,
-                             int32_t transposeA, int32_t transposeB,
-                             int32_t accumulate) {
+// Kernels work on bits: those of f32, or of a type of 16 bits.
+
+using Semantics = const llvm::fltSemantics &();
+
+template <typename BitsTy>
+static double decode(BitsTy bits, Semantics *type) {
+  APFloat value(type(), APInt(8 * sizeof bits, bits));
+  bool losesInfo;
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                &losesInfo);
+  return value.convertToDouble();
+}
+
+template <typename BitsTy>
+static void encode(double number, Semantics *type, BitsTy &bits) {
+  APFloat value(number);
+  bool losesInfo;
+  value.convert(type(), APFloat::rmNearestTiesToEven, &losesInfo);
+  bits = value.bitcastToAPInt().getZExtValue();
+}
+
+/// What the runtime's kernels compute, in the plainest way.
+template <Semantics *operand, typename OperandTy, Semantics *result,
+          typename ResultTy>
+static void multiplyMatrices(const OperandTy *a, const OperandTy *b,
+                             ResultTy *c, int64_t batch, int64_t m, int64_t n,
+                             int64_t k, int64_t strideA, int64_t strideB,
+                             int64_t strideC, int32_t transposeA,
+                             int32_t transposeB, int32_t accumulate) {
   for (int64_t t = 0; t < batch; ++t)
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
         double sum = 0;
         for (int64_t l = 0; l < k; ++l)
-          sum += a[t * strideA + (transposeA ? l * m + i : i * k + l)] *
-                 b[t * strideB + (transposeB ? j * k + l : l * n + j)];
-        float &target = c[t * strideC + i * n + j];
-        target = accumulate ? target + sum : sum;
+          sum += decode(a[t * strideA + (transposeA ? l * m + i : i * k + l)],
+                        operand) *
+                 decode(b[t * strideB + (transposeB ? j * k + l : l * n + j)],
+                        operand);
+        ResultTy &target = c[t * strideC + i * n + j];
+        encode(accumulate ? decode(target, result) + sum : sum, result, target);
       }
 }
 
@@ -55,8 +80,17 @@ std::unique_ptr<llvm::orc::LLJIT> pipewright::createLoader() {
   loader->getMainJITDylib().addGenerator(llvm::cantFail(
       llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
           loader->getDataLayout().getGlobalPrefix())));
-  define(*loader, "pprtCpuMatmulF32",
-         reinterpret_cast<void *>(multiplyMatrices));
+  constexpr Semantics *f32 = APFloat::IEEEsingle, *bf16 = APFloat::BFloat,
+                      *f16 = APFloat::IEEEhalf;
+  auto define = [&](const char *types, auto *kernel) {
+    pipewright::define(*loader, std::string("pprtCpuMatmul") + types,
+                       reinterpret_cast<void *>(kernel));
+  };
+  define("F32", multiplyMatrices<f32, uint32_t, f32, uint32_t>);
+  define("BF16", multiplyMatrices<bf16, uint16_t, bf16, uint16_t>);
+  define("BF16F32", multiplyMatrices<bf16, uint16_t, f32, uint32_t>);
+  define("F16", multiplyMatrices<f16, uint16_t, f16, uint16_t>);
+  define("F16F32", multiplyMatrices<f16, uint16_t, f32, uint32_t>);
   return loader;
 }
 

@@ -5,10 +5,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "backends/cpu/Backend.h"
+#include "backends/cpu/MatMul16.h"
 #include "core/Arena.h"
 #include "pprt/Descriptor.h"
 
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -77,6 +79,158 @@ TEST(MatMul, SameBitsEachTime) {
   pprtCpuMatmulF32(a.data(), b.data(), second.data() + 16, 1, 64, 48, 300, 0, 0,
                    0, 0, 0, 0);
   EXPECT_TRUE(std::equal(first.begin(), first.end(), second.begin() + 16));
+}
+
+// All numbers of 16 bits, compared with the compiler's own type.
+TEST(Half, ConvertsEveryNumber) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    Float16 half = {uint16_t(bits)}, back;
+    _Float16 expected;
+    memcpy(&expected, &half, sizeof half);
+    float value = toFloat(half);
+    fromFloat(value, back);
+    if (std::isnan(float(expected))) {
+      ASSERT_TRUE(std::isnan(value)) << bits;
+      ASSERT_EQ(back.bits & 0x7FFF, 0x7E00) << bits;
+      continue;
+    }
+    ASSERT_EQ(value, float(expected)) << bits;
+    ASSERT_EQ(back.bits, bits);
+  }
+}
+
+// Numbers of f32 all over its range, and ties.
+TEST(Half, RoundsToNearestEven) {
+  for (uint64_t bits = 0; bits < uint64_t(1) << 32; bits += 0x7FF) {
+    for (uint32_t tie :
+         {uint32_t(bits), (uint32_t(bits) & ~0x1FFFu) | 0x1000}) {
+      float value = floatFromBits(tie);
+      if (std::isnan(value))
+        continue;
+      Float16 half;
+      fromFloat(value, half);
+      _Float16 expected = _Float16(value);
+      uint16_t expectedBits;
+      memcpy(&expectedBits, &expected, sizeof expectedBits);
+      ASSERT_EQ(half.bits, expectedBits) << value;
+    }
+  }
+}
+
+TEST(Half, BFloat16RoundsToNearestEven) {
+  auto round = [](uint32_t bits) {
+    BFloat16 result;
+    fromFloat(floatFromBits(bits), result);
+    return result.bits;
+  };
+  EXPECT_EQ(round(0x3F808000), 0x3F80);
+  EXPECT_EQ(round(0x3F818000), 0x3F82);
+  EXPECT_EQ(round(0x3F808001), 0x3F81);
+  EXPECT_EQ(round(0x7F7FFFFF), 0x7F80);
+  EXPECT_EQ(round(0x00018000), 0x0002);
+  EXPECT_EQ(round(0xFF800000), 0xFF80);
+  // The upper half of this NaN is that of infinity.
+  EXPECT_EQ(round(0x7F800001), 0x7FC0);
+}
+
+template <typename ToTy>
+static std::vector<ToTy> convert(const std::vector<float> &values) {
+  std::vector<ToTy> result(values.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    fromFloat(values[i], result[i]);
+  return result;
+}
+
+/// Compares what \p multiply computes with sums of double; \p tolerance is
+/// that of the rounding of a result.
+template <typename OperandTy, typename ResultTy, typename MultiplyTy>
+static void check16(const Product &p, double tolerance, MultiplyTy multiply) {
+  auto a = convert<OperandTy>(makeValues(p.batch * p.m * p.k, 1));
+  auto b = convert<OperandTy>(makeValues(p.batch * p.k * p.n, 2));
+  auto c = convert<ResultTy>(makeValues(p.batch * p.m * p.n, 3));
+  auto before = c;
+  multiply(MatMulShape{p.batch, p.m, p.n, p.k, p.m * p.k, p.k * p.n, p.m * p.n,
+                       p.transposeA, p.transposeB, p.accumulate},
+           a.data(), b.data(), c.data());
+  // Of a large result some elements, of each row and column.
+  int64_t count = p.batch * p.m * p.n, step = count < 10000 ? 1 : 101;
+  for (int64_t index = 0; index < count; index += step) {
+    int64_t batch = index / (p.m * p.n);
+    int64_t i = index / p.n % p.m, j = index % p.n;
+    double sum = p.accumulate ? toFloat(before[index]) : 0;
+    double size = 1;
+    for (int64_t l = 0; l < p.k; ++l) {
+      int64_t atA = p.transposeA ? l * p.m + i : i * p.k + l;
+      int64_t atB = p.transposeB ? j * p.k + l : l * p.n + j;
+      double term = double(toFloat(a[batch * p.m * p.k + atA])) *
+                    toFloat(b[batch * p.k * p.n + atB]);
+      sum += term;
+      size += std::abs(term);
+    }
+    ASSERT_NEAR(toFloat(c[index]), sum, 1e-6 * size + tolerance * std::abs(sum))
+        << "element " << index;
+  }
+}
+
+/// Half of the last of 8 and of 11 digits.
+static constexpr double bf16 = 1.0 / (1 << 8), f16 = 1.0 / (1 << 11);
+
+template <typename CheckTy>
+static void forEachForm(CheckTy check) {
+  startCpuBackend();
+  const int64_t sizes[][4] = {
+      {2, 3, 5, 4}, {3, 17, 33, 65}, {1, 1, 1, 1000}, {1, 513, 514, 515}};
+  for (auto [batch, m, n, k] : sizes)
+    for (bool transposeA : {false, true})
+      for (bool transposeB : {false, true})
+        for (bool accumulate : {false, true})
+          check(Product{batch, m, n, k, transposeA, transposeB, accumulate});
+}
+
+// Products of f32 pass through the same code on every processor.
+TEST(MatMul16, ByLibrary) {
+  startCpuBackend();
+  BFloat16 one = {0x3F80}, product;
+  bool hasBFloat16 = multiplyByLibrary(
+      {1, 1, 1, 1, 1, 1, 1, false, false, false}, &one, &one, &product);
+  auto multiply = [](const MatMulShape &shape, auto *a, auto *b, auto *c) {
+    ASSERT_TRUE(multiplyByLibrary(shape, a, b, c));
+  };
+  forEachForm([&](const Product &p) {
+    check16<float, float>(p, 0, multiply);
+    if (!hasBFloat16)
+      return;
+    check16<BFloat16, BFloat16>(p, bf16, multiply);
+    check16<BFloat16, float>(p, 0, multiply);
+  });
+}
+
+TEST(MatMul16, ByConversion) {
+  auto multiply = [](const MatMulShape &shape, auto *a, auto *b, auto *c) {
+    multiplyByConversion(shape, a, b, c);
+  };
+  forEachForm([&](const Product &p) {
+    check16<BFloat16, BFloat16>(p, bf16, multiply);
+    check16<BFloat16, float>(p, 0, multiply);
+    check16<Float16, Float16>(p, f16, multiply);
+    check16<Float16, float>(p, 0, multiply);
+  });
+}
+
+// What tasks call; 1 is 0x3F80 as bf16 and 0x3C00 as f16, 2 is 0x4000 in both.
+TEST(MatMul16, SharedOperand) {
+  startCpuBackend();
+  std::vector<uint16_t> matrix = {0x3F80, 0, 0x4000, 0x3F80}, c(8);
+  std::vector<uint16_t> one = {0x3F80, 0, 0, 0x3F80};
+  pprtCpuMatmulBF16(matrix.data(), one.data(), c.data(), 2, 2, 2, 2, 0, 0, 4, 0,
+                    0, 0);
+  EXPECT_EQ(c, (std::vector<uint16_t>{0x3F80, 0, 0x4000, 0x3F80, 0x3F80, 0,
+                                      0x4000, 0x3F80}));
+  std::vector<uint16_t> halves = {0x3C00, 0x4000};
+  float sum = 1;
+  pprtCpuMatmulF16F32(halves.data(), halves.data(), &sum, 1, 1, 1, 2, 0, 0, 0,
+                      0, 0, 1);
+  EXPECT_EQ(sum, 6);
 }
 
 TEST(Arena, IsAlignedAndZero) {

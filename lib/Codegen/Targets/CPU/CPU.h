@@ -11,7 +11,7 @@
 
 namespace pipewright::cpu {
 
-/// Emits a call of `pprtCpuMatmulF32`.
+/// Emits a call of the `pprtCpuMatmul…` for the operands' types.
 void emitMatMul(const MatMulCall &call, mlir::Location loc,
                 mlir::OpBuilder &builder);
 

@@ -14,7 +14,9 @@ struct CPUTarget : CodegenTarget {
   llvm::StringRef getDescription() const override {
     return "x86-64 processors, one thread a rank, MPI between ranks";
   }
-  bool hasMatMul(mlir::Type element) const override { return element.isF32(); }
+  bool hasMatMul(mlir::Type element) const override {
+    return element.isF32() || element.isBF16() || element.isF16();
+  }
   void emitMatMul(const MatMulCall &call, mlir::Location loc,
                   mlir::OpBuilder &builder) const override {
     cpu::emitMatMul(call, loc, builder);

@@ -14,7 +14,16 @@
 using namespace mlir;
 using namespace pipewright;
 
-static constexpr llvm::StringLiteral kernelName = "pprtCpuMatmulF32";
+/// The kernel for operands and results of these types.
+static std::string getKernelName(Type operand, Type result) {
+  auto spell = [](Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return StringRef(text).upper();
+  };
+  std::string name = "pprtCpuMatmul" + spell(operand);
+  return operand == result ? name : name + spell(result);
+}
 
 /// \p buffer, which is contiguous, under the one type that the kernel takes.
 /// Neither the shape nor the strides matter: the kernel gets a pointer.
@@ -28,12 +37,13 @@ static Value castBuffer(Value buffer, Location loc, OpBuilder &builder) {
                                            /*strides=*/ArrayRef<int64_t>(one));
 }
 
-static void declareKernel(Operation *user, ArrayRef<Type> types) {
+static void declareKernel(Operation *user, StringRef name,
+                          ArrayRef<Type> types) {
   auto module = user->getParentOfType<ModuleOp>();
-  if (module.lookupSymbol(kernelName))
+  if (module.lookupSymbol(name))
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto kernel = func::FuncOp::create(builder, module.getLoc(), kernelName,
+  auto kernel = func::FuncOp::create(builder, module.getLoc(), name,
                                      builder.getFunctionType(types, {}));
   kernel.setPrivate();
 }
@@ -54,6 +64,8 @@ void cpu::emitMatMul(const MatMulCall &call, Location loc, OpBuilder &builder) {
   for (bool value : {call.transposeLhs, call.transposeRhs, call.accumulate})
     operands.push_back(flag(value));
   SmallVector<Type> types(ValueRange(operands).getTypes());
-  declareKernel(builder.getInsertionBlock()->getParentOp(), types);
-  func::CallOp::create(builder, loc, kernelName, TypeRange(), operands);
+  std::string name = getKernelName(getElementTypeOrSelf(call.lhs.getType()),
+                                   getElementTypeOrSelf(call.result.getType()));
+  declareKernel(builder.getInsertionBlock()->getParentOp(), name, types);
+  func::CallOp::create(builder, loc, name, TypeRange(), operands);
 }
