@@ -137,6 +137,10 @@ static FailureOr<CacheLayout> getCacheLayout(OnnxNode &node,
   FailureOr<double> total = node.getNumber(TotalLength);
   if (failed(total))
     return failure();
+  if (node.hasOperand(PastKey) && getShape(node.operand(PastKey)).size() != 4)
+    return node.emitError() << "needs a past of [batch, heads, keys, size of a "
+                               "head], not "
+                            << node.operand(PastKey).getType();
   CacheLayout layout;
   layout.added = getShape(added.key)[2];
   layout.past =

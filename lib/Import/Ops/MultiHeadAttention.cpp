@@ -44,6 +44,17 @@ static FailureOr<Projections> unpack(OnnxNode &node) {
   return Projections{query, key, value};
 }
 
+/// How many numbers \p x, queries, keys or values, has for a position.
+static FailureOr<int64_t> getSize(OnnxNode &node, Value x) {
+  ArrayRef<int64_t> shape = getShape(x);
+  if (shape.size() == 4)
+    return shape[1] * shape[3];
+  if (shape.size() == 3)
+    return shape[2];
+  return node.emitError() << "needs operands with 3 or 4 axes, not "
+                          << x.getType();
+}
+
 /// Adds the bias, operand 3, to what has three axes; keys and values with four
 /// have theirs.
 static LogicalResult addProjectionBias(OnnxNode &node,
@@ -52,21 +63,21 @@ static LogicalResult addProjectionBias(OnnxNode &node,
   if (!bias)
     return success();
   NNBuilder &b = node.getBuilder();
-  auto getSize = [](Value x) {
-    ArrayRef<int64_t> shape = getShape(x);
-    return shape.size() == 4 ? shape[1] * shape[3] : shape.back();
-  };
   SmallVector<Value *> parts{&projections.query, &projections.key,
                              &projections.value};
-  int64_t offset = 0;
-  for (Value *part : parts)
-    offset += getSize(*part);
+  SmallVector<int64_t> sizes;
+  for (Value *part : parts) {
+    FailureOr<int64_t> size = getSize(node, *part);
+    if (failed(size))
+      return failure();
+    sizes.push_back(*size);
+  }
+  int64_t offset = sizes[0] + sizes[1] + sizes[2];
   if (getShape(bias) != ArrayRef<int64_t>{offset})
     return node.emitError() << "has bias " << bias.getType() << " for "
                             << offset << " numbers of a query, key and value";
   offset = 0;
-  for (Value *part : parts) {
-    int64_t size = getSize(*part);
+  for (auto [part, size] : llvm::zip_equal(parts, sizes)) {
     SmallVector<Value> sum{*part, b.sliceAxis(bias, /*axis=*/0, offset, size)};
     offset += size;
     if (getShape(*part).size() == 4)

@@ -48,7 +48,8 @@ static FailureOr<Value> rotate(OnnxNode &node, Value x,
   FailureOr<int64_t> pairs = getPairs(node, x);
   if (failed(pairs))
     return failure();
-  if (getShape(angles.cosine).back() != *pairs)
+  ArrayRef<int64_t> shape = getShape(angles.cosine);
+  if (shape.empty() || shape.back() != *pairs)
     return node.emitError()
            << "cannot rotate " << *pairs << " pairs in each head of "
            << node.operand(0).getType() << " by angles "
@@ -95,9 +96,12 @@ static FailureOr<RotaryAngles> getAngles(OnnxNode &node, Value x) {
     return node.emitError()
            << "has positions " << positions.getType() << " for a batch of "
            << batch << " with " << length << " positions";
-  if (getConstant(positions))
-    return takeAngles(node, cosines, sines, node.getIntegers(1)->front(),
-                      length, batch);
+  if (getConstant(positions)) {
+    FailureOr<SmallVector<int64_t>> first = node.getIntegers(1);
+    if (failed(first))
+      return failure();
+    return takeAngles(node, cosines, sines, first->front(), length, batch);
+  }
   RankedTensorType type = getTensorType(positions).clone({batch, length});
   Value first = b.broadcast(b.reshape(positions, {1, 1}), type.getShape());
   return lookUpAngles(node, cosines, sines,
