@@ -1,4 +1,4 @@
-//===- Destination.cpp - Where an op on buffers leaves its result
+//===- Destination.cpp - An op as code on buffers
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -65,6 +65,9 @@ Destination pipewright::takeDestination(Value result, RewriterBase &rewriter,
 
 void pipewright::finishDestination(Destination destination, Value result,
                                    RewriterBase &rewriter) {
+  // Else a later op may compute its result in a buffer that is still read.
+  if (!destination.reads.empty())
+    nn::KeepOp::create(rewriter, result.getLoc(), destination.reads);
   // Nobody else knows a new buffer, so what uses the result may reuse it; a
   // buffer of the function keeps the result.
   bool writable = destination.accumulate ||
@@ -79,7 +82,8 @@ void pipewright::finishDestination(Destination destination, Value result,
   rewriter.eraseOp(op);
 }
 
-Value pipewright::getReadBuffer(Value tensor, RewriterBase &rewriter) {
+Value Destination::getReadBuffer(Value tensor, RewriterBase &rewriter) {
+  reads.push_back(tensor);
   return bufferization::ToBufferOp::create(rewriter, tensor.getLoc(),
                                            getBufferType(tensor), tensor,
                                            /*read_only=*/true);

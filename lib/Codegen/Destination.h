@@ -1,4 +1,4 @@
-//===- Destination.h - Where an op on buffers leaves its result -*- C++ -*-===//
+//===- Destination.h - An op as code on buffers -----------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -12,13 +12,19 @@
 namespace pipewright {
 
 /// The buffer that an op writes its result to when the op is lowered before
-/// bufferization.
+/// bufferization, and the tensors that it reads.
 struct Destination {
   mlir::Value buffer;
   /// The result is added to what the buffer holds.
   bool accumulate = false;
   /// The tensor value that the buffer stands for once it is written.
   mlir::Value written;
+  /// The tensors of which the code reads the buffers.
+  llvm::SmallVector<mlir::Value> reads;
+
+  /// \p tensor as a contiguous buffer that is only read, by code before
+  /// `finishDestination`.
+  mlir::Value getReadBuffer(mlir::Value tensor, mlir::RewriterBase &rewriter);
 };
 
 /// Chooses the buffer for \p result, the one result of an op that is about to
@@ -33,9 +39,6 @@ Destination takeDestination(mlir::Value result, mlir::RewriterBase &rewriter,
 /// defines the result.
 void finishDestination(Destination destination, mlir::Value result,
                        mlir::RewriterBase &rewriter);
-
-/// \p tensor as a contiguous buffer that is only read.
-mlir::Value getReadBuffer(mlir::Value tensor, mlir::RewriterBase &rewriter);
 
 } // namespace pipewright
 

@@ -6,6 +6,7 @@
 
 #include "pipewright/Codegen/Passes.h"
 #include "pipewright/Codegen/Target.h"
+#include "pipewright/Dialect/NN/NN.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
@@ -70,6 +71,33 @@ void pipewright::buildLayerPipeline(OpPassManager &pm,
   target.addLoweringPasses(pm);
 }
 
+namespace {
+/// Bufferization sees that the tensors are read, and nothing else.
+struct KeepBufferization
+    : bufferization::BufferizableOpInterface::ExternalModel<KeepBufferization,
+                                                            nn::KeepOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const bufferization::AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const bufferization::AnalysisState &) const {
+    return false;
+  }
+  bufferization::AliasingValueList
+  getAliasingValues(Operation *, OpOperand &,
+                    const bufferization::AnalysisState &) const {
+    return {};
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const bufferization::BufferizationOptions &,
+                          bufferization::BufferizationState &) const {
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
 void pipewright::registerCodegenDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, bufferization::BufferizationDialect,
                   func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
@@ -81,6 +109,9 @@ void pipewright::registerCodegenDialects(DialectRegistry &registry) {
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
   tensor::registerSubsetOpInterfaceExternalModels(registry);
+  registry.addExtension(+[](MLIRContext *context, nn::NNDialect *) {
+    nn::KeepOp::attachInterface<KeepBufferization>(*context);
+  });
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -74,8 +74,8 @@ static void lowerToCall(nn::MatMulOp op, const CodegenTarget &target,
                         RewriterBase &rewriter) {
   MatMulCall call = describe(op);
   Destination destination = takeDestination(op.getResult(), rewriter);
-  call.lhs = getReadBuffer(call.lhs, rewriter);
-  call.rhs = getReadBuffer(call.rhs, rewriter);
+  call.lhs = destination.getReadBuffer(call.lhs, rewriter);
+  call.rhs = destination.getReadBuffer(call.rhs, rewriter);
   call.result = destination.buffer;
   call.accumulate = destination.accumulate;
   target.emitMatMul(call, op.getLoc(), rewriter);

@@ -49,7 +49,7 @@ struct ToLinalg : pipewright::impl::ToLinalgBase<ToLinalg> {
       return signalPassFailure();
 
     getOperation().walk([&](Operation *op) {
-      if (!isa<nn::NNDialect>(op->getDialect()))
+      if (!isa<nn::NNDialect>(op->getDialect()) || isa<nn::KeepOp>(op))
         return;
       op->emitOpError("has no lowering to linalg");
       signalPassFailure();

@@ -43,6 +43,18 @@ nn.function @between(%a: tensor<2x8xf32>, %b: tensor<8x8xf32>) -> tensor<2x8xf32
   nn.return %1 : tensor<2x8xf32>
 }
 
+// A call reads its operands where it stands, of which their uses say nothing.
+
+// CHECK-LABEL: func.func @layer.reads(
+nn.function @reads(%a: tensor<2x8xf32>, %b: tensor<8x8xf32>) -> tensor<2x8xf32> {
+  // CHECK: %[[X:.*]] = nn.exp
+  // CHECK: call @pprtCpuMatmulF32
+  // CHECK-NEXT: nn.keep %[[X]], %{{.*}} : tensor<2x8xf32>, tensor<8x8xf32>
+  %0 = nn.exp %a : tensor<2x8xf32>
+  %1 = nn.matmul %0, %b : tensor<2x8xf32>, tensor<8x8xf32> -> tensor<2x8xf32>
+  nn.return %1 : tensor<2x8xf32>
+}
+
 // Rows of all batches times one matrix are one product: 1 batch, 6 rows.
 
 // CHECK-LABEL: func.func @layer.one_weight(

@@ -53,7 +53,7 @@ def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
 def ToLinalg : Pass<"nn-to-linalg", "::mlir::func::FuncOp"> {
   let summary = "turn nn ops into linalg ops on tensors";
   let description = [{
-    Ensures that no `nn` op is left. What is sequential by nature (running
+    Ensures that no `nn` op but `nn.keep` is left. What is sequential by nature (running
     sums, scattered additions, random numbers) becomes loops on buffers.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

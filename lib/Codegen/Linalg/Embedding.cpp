@@ -79,15 +79,15 @@ struct ScatterAddToLoops : OpRewritePattern<nn::ScatterAddOp> {
     int64_t axis = op.getAxis();
     int64_t indexRank = op.getIndices().getType().getRank();
     auto type = op.getResult().getType();
-    Value indices = getReadBuffer(op.getIndices(), rewriter);
-    auto locate = [&](Arithmetic &arith, ValueRange coordinates) {
+    auto locate = [&](Arithmetic &arith, ValueRange coordinates,
+                      Value indices) {
       Value index = arith.make<memref::LoadOp>(
           indices, coordinates.slice(axis, indexRank));
       return getTableCoordinates(
           coordinates, axis, indexRank,
           normalizeIndex(arith, index, type.getDimSize(axis)));
     };
-    addInto(op.getResult(), op.getUpdates(), rewriter, locate);
+    addInto(op.getResult(), op.getUpdates(), op.getIndices(), rewriter, locate);
     return success();
   }
 };

@@ -59,13 +59,12 @@ void pipewright::createLoops(
       });
 }
 
-void pipewright::addInto(
-    Value result, Value updates, PatternRewriter &rewriter,
-    llvm::function_ref<SmallVector<Value>(Arithmetic &, ValueRange)> locate) {
+/// Adds \p updates to \p destination, which the caller finishes.
+static void addUpdates(Destination &destination, Value updates, Location loc,
+                       PatternRewriter &rewriter, LocateFn locate) {
   auto type = cast<RankedTensorType>(updates.getType());
-  Destination destination = takeDestination(result, rewriter);
-  Value source = getReadBuffer(updates, rewriter);
-  Arithmetic arith(result.getLoc(), rewriter);
+  Value source = destination.getReadBuffer(updates, rewriter);
+  Arithmetic arith(loc, rewriter);
   if (!destination.accumulate)
     linalg::FillOp::create(arith, arith.constant(type.getElementType(), 0),
                            destination.buffer);
@@ -77,5 +76,22 @@ void pipewright::addInto(
                             target);
   };
   createLoops(arith, type.getShape(), body);
+}
+
+void pipewright::addInto(Value result, Value updates, PatternRewriter &rewriter,
+                         LocateFn locate) {
+  Destination destination = takeDestination(result, rewriter);
+  addUpdates(destination, updates, result.getLoc(), rewriter, locate);
+  finishDestination(destination, result, rewriter);
+}
+
+void pipewright::addInto(Value result, Value updates, Value indices,
+                         PatternRewriter &rewriter, LocateIndexedFn locate) {
+  Destination destination = takeDestination(result, rewriter);
+  Value buffer = destination.getReadBuffer(indices, rewriter);
+  addUpdates(destination, updates, result.getLoc(), rewriter,
+             [&](Arithmetic &arith, ValueRange coordinates) {
+               return locate(arith, coordinates, buffer);
+             });
   finishDestination(destination, result, rewriter);
 }

@@ -25,11 +25,17 @@ void createLoops(Arithmetic &arith, llvm::ArrayRef<int64_t> shape,
 /// Adds each element of \p updates, a tensor, to the element of \p result, the
 /// tensor of an op's result, at the position that \p locate gives for its
 /// coordinates, in the order of the updates. All other elements are 0.
+using LocateFn = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    Arithmetic &, mlir::ValueRange coordinates)>;
 void addInto(mlir::Value result, mlir::Value updates,
-             mlir::PatternRewriter &rewriter,
-             llvm::function_ref<
-                 llvm::SmallVector<mlir::Value>(Arithmetic &, mlir::ValueRange)>
-                 locate);
+             mlir::PatternRewriter &rewriter, LocateFn locate);
+
+/// The same where the position depends on the elements of \p indices, a
+/// tensor, of which \p locate gets the buffer.
+using LocateIndexedFn = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    Arithmetic &, mlir::ValueRange coordinates, mlir::Value indices)>;
+void addInto(mlir::Value result, mlir::Value updates, mlir::Value indices,
+             mlir::PatternRewriter &rewriter, LocateIndexedFn locate);
 
 } // namespace pipewright
 

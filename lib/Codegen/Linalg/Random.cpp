@@ -119,7 +119,7 @@ struct DropoutMaskToLoops : OpRewritePattern<nn::DropoutMaskOp> {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     Destination destination =
         takeDestination(op.getResult(), rewriter, /*canAccumulate=*/false);
-    Value keyBuffer = getReadBuffer(op.getKey(), rewriter);
+    Value keyBuffer = destination.getReadBuffer(op.getKey(), rewriter);
     Arithmetic arith(op.getLoc(), rewriter);
     Value mask = flatten(arith, destination.buffer);
     Value key = createKey(arith, keyBuffer);

@@ -108,7 +108,7 @@ struct CumulativeSumToLoops : OpRewritePattern<nn::CumulativeSumOp> {
     auto type = cast<RankedTensorType>(op.getOperand().getType());
     Destination destination =
         takeDestination(op.getResult(), rewriter, /*canAccumulate=*/false);
-    Value source = getReadBuffer(op.getOperand(), rewriter);
+    Value source = destination.getReadBuffer(op.getOperand(), rewriter);
     Arithmetic arith(op.getLoc(), rewriter);
     SmallVector<int64_t> outer(type.getShape());
     outer[op.getAxis()] = 1;
@@ -210,7 +210,7 @@ struct TopKToLoops : OpRewritePattern<nn::TopKOp> {
                                 PatternRewriter &rewriter) const override {
     Destination destination =
         takeDestination(op.getResult(), rewriter, /*canAccumulate=*/false);
-    Value source = getReadBuffer(op.getOperand(), rewriter);
+    Value source = destination.getReadBuffer(op.getOperand(), rewriter);
     Arithmetic arith(op.getLoc(), rewriter);
     SmallVector<int64_t> outer(op.getType().getShape());
     outer[op.getAxis()] = 1;

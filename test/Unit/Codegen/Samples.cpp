@@ -37,7 +37,9 @@ static std::string readSamples() {
   return text;
 }
 
-Samples::Samples() {
+Samples::Samples() : Samples(readSamples()) {}
+
+Samples::Samples(StringRef text) {
   DialectRegistry registry;
   registry.insert<nn::NNDialect, pp::PPDialect>();
   registerCodegenDialects(registry);
@@ -45,8 +47,8 @@ Samples::Samples() {
   context.loadAllAvailableDialects();
   // The ranges of arguments are for this test alone.
   context.allowUnregisteredDialects();
-  module = parseSourceString<ModuleOp>(readSamples(), &context);
-  EXPECT_TRUE(module) << "cannot parse the samples in " << CODEGEN_SAMPLES;
+  module = parseSourceString<ModuleOp>(text, &context);
+  EXPECT_TRUE(module) << "cannot parse the samples";
 }
 
 std::vector<nn::FunctionOp> Samples::getFunctions() {

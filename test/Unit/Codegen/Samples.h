@@ -18,7 +18,10 @@ namespace pipewright {
 /// A module whose functions are the samples.
 class Samples {
 public:
+  /// Those of the samples' folder.
   Samples();
+  /// Those in \p text.
+  explicit Samples(llvm::StringRef text);
 
   mlir::MLIRContext &getContext() { return context; }
   mlir::ModuleOp getModule() { return *module; }

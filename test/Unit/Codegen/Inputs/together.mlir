@@ -42,3 +42,30 @@ nn.function @attention(%x: tensor<6x24xf32>) -> (tensor<6x8xf32>, tensor<2x6x6xf
   %y = nn.reshape %t : tensor<6x2x4xf32> -> tensor<6x8xf32>
   nn.return %y, %p : tensor<6x8xf32>, tensor<2x6x6xf32>
 }
+
+// Three products read one value; what is computed between them must not take
+// its place.
+
+nn.function @read_later(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %u: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  %0 = nn.exp %x : tensor<4x8xf32>
+  %1 = nn.matmul %0, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %2 = nn.broadcast %b : tensor<8xf32> -> tensor<4x8xf32>
+  %3 = nn.add %1, %2 : tensor<4x8xf32>
+  %4 = nn.transpose %3 [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  %5 = nn.matmul %0, %u : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %6 = nn.sub %5, %2 : tensor<4x8xf32>
+  %7 = nn.matmul %0, %4 : tensor<4x8xf32>, tensor<8x4xf32> -> tensor<4x4xf32>
+  %8 = nn.matmul %7, %6 : tensor<4x4xf32>, tensor<4x8xf32> -> tensor<4x8xf32>
+  nn.return %8 : tensor<4x8xf32>
+}
+
+// The same where the value is itself a product.
+
+nn.function @product_read_later(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
+  %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %1 = nn.tanh %0 : tensor<4x8xf32>
+  %2 = nn.matmul %1, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %3 = nn.matmul %0, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %4 = nn.sub %2, %3 : tensor<4x8xf32>
+  nn.return %4 : tensor<4x8xf32>
+}

@@ -60,6 +60,17 @@ def NN_CallOp : NN_Op<"call", [Pure,
       `:` functional-type($arguments, $outputs)}];
 }
 
+def NN_KeepOp : NN_Op<"keep"> {
+  let summary = "keeps the buffers of tensors as they are up to here";
+  let description = [{
+    Code generation turns some ops into code on buffers before the other ops
+    have any. The uses of a tensor do not tell when such code reads its buffer;
+    this op, which stands after the code, does. Bufferization deletes it.
+  }];
+  let arguments = (ins Variadic<NN_Tensor>:$tensors);
+  let assemblyFormat = "$tensors attr-dict `:` type($tensors)";
+}
+
 //===----------------------------------------------------------------------===//
 // Derivatives
 //===----------------------------------------------------------------------===//
