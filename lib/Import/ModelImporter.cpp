@@ -6,6 +6,7 @@
 
 #include "ModelImporter.h"
 
+#include "FrequencyTables.h"
 #include "GraphOrder.h"
 #include "OpsetImports.h"
 #include "Proto/Onnx.pb.h"
@@ -49,6 +50,7 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
     return {};
   describeInputs();
   removeUnused();
+  freezeFrequencyTables(model);
   checkElements();
   if (report.hasFailed() || failed(verify(*module)))
     return {};

@@ -9,7 +9,10 @@
 using namespace mlir;
 using namespace pipewright;
 
-static LogicalResult checkTables(OnnxNode &node, Value cosines, Value sines) {
+/// Checks tables of angles, which are not trained.
+static LogicalResult takeTables(OnnxNode &node, Value cosines, Value sines) {
+  node.getContext().keepFixed(cosines);
+  node.getContext().keepFixed(sines);
   if (getShape(cosines).size() == 2 && cosines.getType() == sines.getType())
     return success();
   return node.emitError() << "needs two tables of angles, not "
@@ -18,7 +21,7 @@ static LogicalResult checkTables(OnnxNode &node, Value cosines, Value sines) {
 
 FailureOr<RotaryAngles> pipewright::lookUpAngles(OnnxNode &node, Value cosines,
                                                  Value sines, Value positions) {
-  if (failed(checkTables(node, cosines, sines)))
+  if (failed(takeTables(node, cosines, sines)))
     return failure();
   NNBuilder &b = node.getBuilder();
   SmallVector<int64_t> shape(getShape(positions));
@@ -32,7 +35,7 @@ FailureOr<RotaryAngles> pipewright::lookUpAngles(OnnxNode &node, Value cosines,
 FailureOr<RotaryAngles> pipewright::takeAngles(OnnxNode &node, Value cosines,
                                                Value sines, int64_t first,
                                                int64_t length, int64_t batch) {
-  if (failed(checkTables(node, cosines, sines)))
+  if (failed(takeTables(node, cosines, sines)))
     return failure();
   ArrayRef<int64_t> shape = getShape(cosines);
   if (first < 0 || first + length > shape[0])
@@ -71,16 +74,20 @@ FailureOr<Value> pipewright::rotatePairs(OnnxNode &node, Value x,
   shape[3] = pairs;
   SmallVector<int64_t> perPosition(shape);
   perPosition.erase(perPosition.begin() + headAxis);
-  RankedTensorType type = getTensorType(x).clone(perPosition);
-  if (2 * pairs > size || angles.cosine.getType() != type ||
-      angles.sine.getType() != type)
+  SmallVector<int64_t> given(getShape(angles.cosine));
+  // PyTorch writes angles that all samples share with a batch of one.
+  bool fits = getElementType(angles.cosine) == getElementType(x) &&
+              given.size() == perPosition.size() &&
+              getBroadcastShape(given, perPosition) == perPosition;
+  if (2 * pairs > size || !fits ||
+      angles.sine.getType() != angles.cosine.getType())
     return node.emitError()
            << "cannot rotate " << pairs << " pairs in each head of "
            << x.getType() << " by angles " << angles.cosine.getType() << " and "
            << angles.sine.getType();
-  perPosition.insert(perPosition.begin() + headAxis, 1);
-  Value cosine = b.broadcast(b.reshape(angles.cosine, perPosition), shape);
-  Value sine = b.broadcast(b.reshape(angles.sine, perPosition), shape);
+  given.insert(given.begin() + headAxis, 1);
+  Value cosine = b.broadcast(b.reshape(angles.cosine, given), shape);
+  Value sine = b.broadcast(b.reshape(angles.sine, given), shape);
 
   int64_t stride = isInterleaved ? 2 : 1;
   Value first = b.sliceAxis(x, /*axis=*/3, /*offset=*/0, pairs, stride);

@@ -71,6 +71,9 @@ static FailureOr<Value> importRotaryEmbedding(OnnxNode &node) {
     return failure();
   FailureOr<RotaryAngles> angles =
       RotaryAngles{node.operand(1), node.operand(2)};
+  // Angles are no weights.
+  node.getContext().keepFixed(node.operand(1));
+  node.getContext().keepFixed(node.operand(2));
   if (node.hasOperand(3))
     angles =
         lookUpAngles(node, node.operand(1), node.operand(2), node.operand(3));
