@@ -112,23 +112,47 @@ def masked_tokens() -> dict[str, Tensor]:
     }
 
 
-def exported_samples(*, has_mask: bool) -> dict[str, Tensor]:
-    """Sequences of unequal lengths if there is a mask that can say so."""
+def exported_tokens(*inputs: str) -> dict[str, Tensor]:
+    """Sequences, of unequal lengths if there is a mask that can say so."""
+    has_mask = "attention_mask" in inputs
     lengths = [16 - sample % 9 if has_mask else 16 for sample in range(20)]
     mask = [int(at < length) for length in lengths for at in range(16)]
     labels = list(integers([20, 16], seed=7, limit=64).values())
-    samples = {"input_ids": integers([20, 16], seed=6, limit=64)}
+    samples = {
+        name: integers([20, 16], seed=seed, limit=64)
+        for name, seed in (("input_ids", 6), ("decoder_input_ids", 8))
+        if name in inputs
+    }
     if has_mask:
         samples["attention_mask"] = Tensor.of(DataType.INT64, [20, 16], mask)
     labels = [label if kept else IGNORED for label, kept in zip(labels, mask)]
     return samples | {"labels": Tensor.of(DataType.INT64, [20, 16], labels)}
 
 
+def exported_images() -> dict[str, Tensor]:
+    return {
+        "pixel_values": uniform([20, 3, 16, 16], seed=6),
+        "labels": integers([20], seed=7, limit=10),
+    }
+
+
+EXPORTED_INPUTS = {
+    "bert": ["input_ids", "attention_mask"],
+    "t5": ["input_ids", "decoder_input_ids"],
+}
+
+
 def exported(name: str) -> Case:
+    family = name.partition("-")[0]
+    if family in ("vit", "resnet"):
+        return Case(
+            lambda: ExportedModel(name), CROSS_ENTROPY, exported_images, bind="batch=2"
+        )
+    inputs = EXPORTED_INPUTS.get(family, ["input_ids"])
     return Case(
         lambda: ExportedModel(name),
         CROSS_ENTROPY,
-        lambda: exported_samples(has_mask=name.startswith("bert")),
+        lambda: exported_tokens(*inputs),
         bind="batch=2,sequence=16",
     )
 
@@ -194,5 +218,11 @@ EXPORTS = {
         "gpt2-dynamo-23",
         "bert-dynamo-18",
         "bert-torchscript-14",
+        "llama-dynamo-18",
+        "llama-dynamo-23",
+        "mixtral-dynamo-18",
+        "t5-torchscript-14",
+        "vit-dynamo-18",
+        "resnet-torchscript-17",
     )
 }

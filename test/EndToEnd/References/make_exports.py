@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes exports.json and Exports/: models that PyTorch exported, trained by it.
 
-Hugging Face's GPT-2 and BERT, tiny, through both of PyTorch's exporters. Needs
+Hugging Face's models, tiny, through both of PyTorch's exporters. Needs
 the PyPI packages `torch`, `transformers`, `onnx` and `onnxscript`; made with
 2.15, 5.24, 1.23 and 0.7:
 
@@ -9,11 +9,13 @@ the PyPI packages `torch`, `transformers`, `onnx` and `onnxscript`; made with
         test/EndToEnd/References/make_exports.py
 
 All parameters are random: exporters merge initializers that are equal, as all
-biases of a new model are.
+biases of a new model are. Each model is trained in float64 too; the float32
+numbers are kept only where both agree.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import pathlib
 
@@ -22,68 +24,131 @@ import torch
 import transformers
 
 from cases import EXPORTS, Case
-from make_training import fit, samples
+from make_training import AGREEMENT, fit, samples
+from pipewright.onnxfile import DataType, Tensor
 
-COMMON = {"vocab_size": 64, "attn_implementation": "sdpa"}
+COMMON = {"vocab_size": 64, "attn_implementation": "sdpa", "use_cache": False}
+# A padding token's embedding would have no gradient, of which ONNX knows nothing.
+UNPADDED = COMMON | {"pad_token_id": None}
+SMALL = {
+    "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+    "intermediate_size": 32,
+}  # fmt: skip
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 GPT2 = COMMON | {
     "n_positions": 16, "n_embd": 16, "n_layer": 2, "n_head": 2,
-    "resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0, "use_cache": False,
+    "resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0,
 }  # fmt: skip
-BERT = COMMON | {
-    "max_position_embeddings": 16, "hidden_size": 16, "num_hidden_layers": 2,
-    "num_attention_heads": 2, "intermediate_size": 32, "hidden_dropout_prob": 0.0,
-    "attention_probs_dropout_prob": 0.0,
-    # Its embedding would have no gradient, of which ONNX knows nothing.
-    "pad_token_id": None,
+BERT = UNPADDED | SMALL | NO_DROPOUT | {"max_position_embeddings": 16}
+LLAMA = UNPADDED | SMALL | {"num_key_value_heads": 1, "max_position_embeddings": 16}
+MIXTRAL = LLAMA | {
+    "num_local_experts": 4, "num_experts_per_tok": 2,
+    # The only one of its ways that an exporter can write down.
+    "experts_implementation": "batched_mm",
 }  # fmt: skip
+T5 = UNPADDED | {
+    "d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2,
+    "dropout_rate": 0.0, "decoder_start_token_id": 0,
+}  # fmt: skip
+VIT = (
+    SMALL
+    | NO_DROPOUT
+    | {"image_size": 16, "patch_size": 4, "num_labels": 10, "attn_implementation": "sdpa"}
+)
+RESNET = {
+    "embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 1],
+    "layer_type": "basic", "num_labels": 10,
+}  # fmt: skip
+
+# By the first part of an export's name.
+MODELS = {
+    "gpt2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2)),
+    "bert": lambda: transformers.BertForMaskedLM(transformers.BertConfig(**BERT)),
+    "llama": lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA)),
+    "mixtral": lambda: transformers.MixtralForCausalLM(
+        transformers.MixtralConfig(**MIXTRAL)
+    ),
+    "t5": lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)),
+    "vit": lambda: transformers.ViTForImageClassification(transformers.ViTConfig(**VIT)),
+    "resnet": lambda: transformers.ResNetForImageClassification(
+        transformers.ResNetConfig(**RESNET)
+    ),
+}
+# With these no rounding decides which experts a token goes to.
+SEEDS = {"mixtral": 0}
 
 
 class Logits(torch.nn.Module):
     """A model of Hugging Face with tensors for inputs and output."""
 
-    def __init__(self, model: torch.nn.Module):
+    def __init__(self, model: torch.nn.Module, inputs: list[str]):
         super().__init__()
         self.model = model
+        self.inputs = inputs
 
-    def forward(self, input_ids, attention_mask=None):
-        return self.model(input_ids=input_ids, attention_mask=attention_mask).logits
+    def forward(self, *tensors):
+        return self.model(**dict(zip(self.inputs, tensors))).logits
+
+
+def get_family(name: str) -> str:
+    return name.partition("-")[0]
+
+
+def get_inputs(name: str) -> list[str]:
+    return [key for key in EXPORTS[name].data() if key != "labels"]
 
 
 def make_model(name: str) -> torch.nn.Module:
-    if name.startswith("gpt2"):
-        model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2))
-    else:
-        model = transformers.BertForMaskedLM(transformers.BertConfig(**BERT))
+    model = MODELS[get_family(name)]()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.05 * torch.randn_like(parameter))
-    return Logits(model.eval())
+    # Only a batch normalization trains otherwise than it infers.
+    model.train(get_family(name) == "resnet")
+    return Logits(model, get_inputs(name))
 
 
 def export(name: str, model: torch.nn.Module, path: pathlib.Path) -> None:
     """The last two parts of a name are the exporter and the operator set."""
     _, exporter, opset = name.rsplit("-", 2)
-    inputs = [key for key in EXPORTS[name].data() if key != "labels"]
+    inputs = get_inputs(name)
     # Not the size that is trained: that is bound when it is built.
-    arguments = tuple(torch.ones(2, 8, dtype=torch.int64) for _ in inputs)
+    examples = [make_example(EXPORTS[name].data()[key]) for key in inputs]
+    axes = [get_axes(example) for example in examples]
     if exporter == "dynamo":
-        dims = {0: torch.export.Dim("batch"), 1: torch.export.Dim("sequence", max=16)}
-        dynamic = {"dynamic_shapes": tuple(dims for _ in inputs)}
+        sizes = {"batch": torch.export.Dim("batch")}
+        sizes["sequence"] = torch.export.Dim("sequence", max=16)
+        dims = tuple({at: sizes[dim] for at, dim in axis.items()} for axis in axes)
+        options = {"dynamic_shapes": (dims,)}
     else:
-        axes = {0: "batch", 1: "sequence"}
-        dynamic = {"dynamic_axes": dict.fromkeys(inputs, axes)}
+        options = {"dynamic_axes": dict(zip(inputs, axes))}
+        if model.training:
+            mode = torch.onnx.TrainingMode.TRAINING
+            options |= {"training": mode, "do_constant_folding": False}
     torch.onnx.export(
         model,
-        arguments,
+        tuple(examples),
         str(path),
         input_names=inputs,
         output_names=["logits"],
         opset_version=int(opset),
         dynamo=exporter == "dynamo",
         external_data=False,
-        **dynamic,
+        **options,
     )
     forget_sources(path)
+
+
+def make_example(samples: Tensor) -> torch.Tensor:
+    """Two samples like `samples`, but half as long if they are sequences."""
+    if samples.dtype == DataType.INT64:
+        return torch.ones(2, samples.shape[1] // 2, dtype=torch.int64)
+    return torch.zeros(2, *samples.shape[1:])
+
+
+def get_axes(example: torch.Tensor) -> dict[int, str]:
+    names = {0: "batch"}
+    return names if example.is_floating_point() else names | {1: "sequence"}
 
 
 def forget_sources(path: pathlib.Path) -> None:
@@ -101,22 +166,38 @@ def forget_sources(path: pathlib.Path) -> None:
     onnx.save(model, path)
 
 
-def train(case: Case, model: torch.nn.Module) -> dict[str, list[float]]:
-    def forward(batch: dict[str, torch.Tensor]) -> torch.Tensor:
-        return model(**{key: batch[key] for key in batch if key != "labels"})
+def train(case: Case, model: Logits, dtype: torch.dtype) -> list[float]:
+    """The losses of all steps, then their gradient norms."""
+    model = copy.deepcopy(model).to(dtype)
+    data = {
+        key: value.to(dtype) if value.is_floating_point() else value
+        for key, value in samples(case).items()
+    }
 
-    losses, norms = fit(case, forward, list(model.parameters()), samples(case))
-    return {"losses": losses, "grad_norms": norms}
+    def forward(batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        # One micro-batch after the other, as a batch normalization sees them.
+        parts = [batch[key].split(case.microbatch_size) for key in model.inputs]
+        return torch.cat([model(*part) for part in zip(*parts)])
+
+    losses, norms = fit(case, forward, list(model.parameters()), data)
+    return losses + norms
 
 
 def main() -> None:
     here = pathlib.Path(__file__).parent
     results = {"pytorch": torch.__version__, "cases": {}}
     for name, case in EXPORTS.items():
-        torch.manual_seed(0)
+        torch.manual_seed(SEEDS.get(get_family(name), 0))
         model = make_model(name)
         export(name, model, here.parent / "Exports" / f"{name}.onnx")
-        results["cases"][name] = train(case, model)
+        values = train(case, model, torch.float32)
+        for value, exact in zip(values, train(case, model, torch.float64)):
+            if abs(value - exact) > AGREEMENT * abs(exact):
+                raise SystemExit(f"{name}: float32 {value}, float64 {exact}")
+        results["cases"][name] = {
+            "losses": values[: case.steps],
+            "grad_norms": values[case.steps :],
+        }
     (here / "exports.json").write_text(json.dumps(results, indent=1) + "\n")
 
 
