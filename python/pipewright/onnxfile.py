@@ -13,6 +13,7 @@ import collections
 import enum
 import math
 import pathlib
+import struct
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -64,6 +65,20 @@ class Tensor:
         if sys.byteorder == "big":
             elements.byteswap()
         return cls(dtype, tuple(shape), elements.tobytes())
+
+    def to(self, dtype: DataType) -> Tensor:
+        """A tensor of FLOAT as another float type, rounded to the nearest."""
+        values = self.values()
+        if dtype == DataType.FLOAT16:
+            data = struct.pack(f"<{len(values)}e", *values)
+        elif dtype == DataType.BFLOAT16:
+            # The upper halves, rounded; of two that are near to the even one.
+            words = struct.unpack(f"<{len(values)}I", self.data)
+            halves = [(word + 0x7FFF + (word >> 16 & 1)) >> 16 for word in words]
+            data = struct.pack(f"<{len(values)}H", *halves)
+        else:
+            return Tensor.of(dtype, self.shape, values)
+        return Tensor(dtype, self.shape, data)
 
     def values(self) -> array.array:
         elements = array.array(ARRAY_CODES[self.dtype], self.data)

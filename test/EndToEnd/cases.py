@@ -6,7 +6,7 @@ from __future__ import annotations
 import pathlib
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipewright.models import gpt, small
 from pipewright.onnxfile import DataType, Graph, Tensor
@@ -51,6 +51,11 @@ class Case:
     # else the cut that balances the stages.
     cuts: dict[int, list[str]] = field(default_factory=dict)
     bind: str | None = None
+    precision: str | None = None  # as the model says
+    loss_scale: str | None = None
+    # Relative, to PyTorch.
+    loss_tolerance: float = 1e-4
+    norm_tolerance: float = 1e-4
 
     @property
     def global_batch(self) -> int:
@@ -73,6 +78,8 @@ class Case:
             options += ["--momentum", repr(self.momentum)]
         if self.clip:
             options += ["--clip-grad-norm", repr(self.clip)]
+        if self.loss_scale:
+            options += ["--loss-scale", self.loss_scale]
         return options
 
 
@@ -209,6 +216,40 @@ CASES = {
     "two-outputs": Case(
         small.two_outputs, CROSS_ENTROPY, classified_samples, learning_rate=1e-2
     ),
+}
+
+def rounded(digits: int) -> dict[str, float]:
+    """What floats of so many binary digits allow.
+
+    A loss averages over logits that are each wrong by half a last place, a
+    gradient is rounded on the way forwards and back, and by another order of
+    sums each time. Rounding has no bias, so steps do not add up to more.
+    """
+    return {"loss_tolerance": 2.0**-digits, "norm_tolerance": 4 * 2.0**-digits}
+
+
+# Small enough for no step to overflow.
+LOSS_SCALE = "dynamic,init=128"
+
+
+def stored(dtype: DataType, digits: int, **options: str) -> Case:
+    """A model of another float type, with the same weights but for rounding."""
+    return replace(
+        CASES["tied-embedding"],
+        graph=lambda: small.tied_embedding(dtype=dtype),
+        **rounded(digits),
+        **options,
+    )
+
+
+PRECISION_CASES = {
+    "gpt-bf16": replace(CASES["gpt-adamw"], precision="bf16", **rounded(8)),
+    "gpt-f16": replace(
+        CASES["gpt-adamw"], precision="f16", loss_scale=LOSS_SCALE, **rounded(11)
+    ),
+    "tied-bf16": stored(DataType.BFLOAT16, 8),
+    "tied-f16": stored(DataType.FLOAT16, 11, loss_scale=LOSS_SCALE),
+    "tied-f64": stored(DataType.DOUBLE, 40),
 }
 
 # By model, exporter and operator set.

@@ -11,7 +11,7 @@ import unittest
 import unittest.mock
 from dataclasses import dataclass
 
-from cases import EXPORTS, Case
+from cases import EXPORTS, PRECISION_CASES, Case
 from pipewright import pipeline
 from pipewright.tensorfiles import read_safetensors
 
@@ -64,6 +64,7 @@ def build_case(
         optimizer=case.optimizer,
         split_at=",".join(cut) if cut else None,
         bind=case.bind,
+        precision=case.precision,
     )
     return output, manifest
 
@@ -119,17 +120,23 @@ class EndToEndTest(unittest.TestCase):
         ]
         self.assertEqual(different, [])
 
-    def assert_agrees(self, actual: list[float], expected: list[float]) -> None:
-        """Equal within 1e-4 relative, step by step."""
+    def assert_agrees(
+        self, actual: list[float], expected: list[float], tolerance: float = 1e-4
+    ) -> None:
+        """Equal within the relative tolerance, step by step."""
         self.assertGreaterEqual(len(actual), len(expected))
         for step, (value, reference) in enumerate(zip(actual, expected), 1):
             self.assertLessEqual(
                 abs(value - reference),
-                1e-4 * abs(reference),
+                tolerance * abs(reference),
                 f"step {step}: {value}, reference {reference}",
             )
 
 
 def reference(name: str) -> dict[str, list[float]]:
-    file = "exports.json" if name in EXPORTS else "training.json"
+    file = "training.json"
+    if name in EXPORTS:
+        file = "exports.json"
+    elif name in PRECISION_CASES:
+        file = "precision.json"
     return json.loads((REFERENCES / file).read_text())["cases"][name]

@@ -185,7 +185,11 @@ LogicalResult TaskOp::verifySymbolUses(SymbolTableCollection &symbols) {
       if (auto op = symbols.lookupNearestSymbolFrom<ParameterOp>(*this, name))
         declared = op.getType();
     } else if (binding.getKind() == BindingKind::LossScale) {
-      declared = RankedTensorType::get({}, Float32Type::get(getContext()));
+      // That of the loss, which has more digits in a model of f64.
+      Type element = getElementTypeOrSelf(type);
+      if (!element.isF64())
+        element = Float32Type::get(getContext());
+      declared = RankedTensorType::get({}, element);
     } else {
       return success();
     }

@@ -106,24 +106,32 @@ def dropout_mlp(layers: int = 4, width: int = 16, ratio: float = 0.5) -> Graph:
     return graph
 
 
-def tied_embedding(vocabulary: int = 32, sequence: int = 8, width: int = 16) -> Graph:
-    """One table for the first layer's Gather and the last layer's MatMul."""
+def tied_embedding(
+    vocabulary: int = 32,
+    sequence: int = 8,
+    width: int = 16,
+    dtype: DataType = DataType.FLOAT,
+) -> Graph:
+    """One table for the first layer's Gather and the last layer's MatMul.
+
+    All is stored and computed in the float type `dtype`.
+    """
     graph = Graph("tied_embedding")
     ids = graph.input("input_ids", DataType.INT64, ["batch", sequence])
     name = "tokens.weight"
     table = graph.initializer(
-        name, weights.normal(SEED, name, [vocabulary, width], width**-0.5)
+        name, weights.normal(SEED, name, [vocabulary, width], width**-0.5).to(dtype)
     )
     x = graph.scope("/tokens").node("Gather", table, ids)
     for index in range(2):
         scope = graph.scope(f"/layers.{index}")
         name = f"layers.{index}.weight"
         weight = weights.normal(SEED, name, [width, width], width**-0.5)
-        product = scope.node("MatMul", x, graph.initializer(name, weight))
+        product = scope.node("MatMul", x, graph.initializer(name, weight.to(dtype)))
         x = scope.node("Add", scope.node("Tanh", product), x)
     head = graph.scope("/head")
     head.node("MatMul", x, head.node("Transpose", table, perm=[1, 0]), name="logits")
-    graph.output("logits", DataType.FLOAT, ["batch", sequence, vocabulary])
+    graph.output("logits", dtype, ["batch", sequence, vocabulary])
     return graph
 
 

@@ -138,8 +138,8 @@ def make_optimizer(case: Case, parameters: list[torch.Tensor]) -> torch.optim.Op
     return torch.optim.AdamW(parameters, case.learning_rate, weight_decay=0.01)
 
 
-def train(name: str, dtype: torch.dtype) -> tuple[list[float], list[float]]:
-    case = CASES[name]
+def load(case: Case, dtype: torch.dtype) -> tuple[Parameters, Parameters]:
+    """The initial weights, and the samples of each input."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"
         case.graph().save(path)
@@ -153,6 +153,12 @@ def train(name: str, dtype: torch.dtype) -> tuple[list[float], list[float]]:
         key: value.to(dtype) if value.is_floating_point() else value
         for key, value in samples(case).items()
     }
+    return parameters, data
+
+
+def train(name: str, dtype: torch.dtype) -> tuple[list[float], list[float]]:
+    case = CASES[name]
+    parameters, data = load(case, dtype)
 
     def forward(batch: dict[str, torch.Tensor]) -> torch.Tensor:
         return MODELS[name](parameters, batch.get("input_ids", batch.get("x")))
@@ -165,8 +171,12 @@ def fit(
     forward: Callable[[dict[str, torch.Tensor]], torch.Tensor],
     parameters: list[torch.Tensor],
     data: dict[str, torch.Tensor],
+    loss_scale: float = 1,
 ) -> tuple[list[float], list[float]]:
-    """The losses and gradient norms of the steps that train `parameters`."""
+    """The losses and gradient norms of the steps that train `parameters`.
+
+    Gradients are computed of the loss times `loss_scale`.
+    """
     optimizer = make_optimizer(case, parameters)
     count = len(next(iter(data.values())))
     losses, norms = [], []
@@ -176,7 +186,9 @@ def fit(
         batch = {key: value[chosen] for key, value in data.items()}
         loss = batch_loss(case, forward(batch), batch)
         optimizer.zero_grad()
-        loss.backward()
+        (loss * loss_scale).backward()
+        for parameter in parameters:
+            parameter.grad /= loss_scale
         limit = case.clip or float("inf")
         norm = torch.nn.utils.clip_grad_norm_(parameters, limit)
         optimizer.step()
