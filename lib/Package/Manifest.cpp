@@ -55,6 +55,15 @@ static void writeOutput(OStream &json, const OutputSummary &output) {
   json.attribute("axis", output.axis);
 }
 
+static void writeMessage(OStream &json, const MessageSummary &message) {
+  writeTensor(json, message);
+  json.attribute("kind", message.kind);
+  json.attribute("from", message.source);
+  json.attribute("to", message.target);
+  json.attribute("direction", message.direction);
+  json.attribute("bytes", message.bytes);
+}
+
 static void writeMemory(OStream &json, int64_t rank,
                         const MemorySummary &memory) {
   json.attribute("rank", rank);
@@ -107,6 +116,7 @@ std::string pipewright::makeManifest(const PlanSummary &plan,
     writeList(json, "stages", plan.stages, writeStage);
     writeList(json, "inputs", plan.inputs, writeInput);
     writeList(json, "outputs", plan.outputs, writeOutput);
+    writeList(json, "messages", plan.messages, writeMessage);
     json.attributeObject("schedule", [&] {
       json.attribute("name", plan.schedule);
       json.attribute("ranks", plan.ranks);

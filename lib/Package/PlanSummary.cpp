@@ -46,6 +46,17 @@ static StageSummary summarizeStage(pp::StageOp stage,
   return summary;
 }
 
+static MessageSummary summarizeChannel(pp::ChannelOp channel,
+                                       const SymbolTable &symbols) {
+  auto source = symbols.lookup<pp::StageOp>(channel.getSource());
+  auto target = symbols.lookup<pp::StageOp>(channel.getTarget());
+  return {summarizeTensor(channel.getSymName(), channel.getType()),
+          stringifyChannelKind(channel.getKind()).str(),
+          static_cast<int64_t>(source.getIndex()),
+          static_cast<int64_t>(target.getIndex()),
+          static_cast<int64_t>(source.getDirection())};
+}
+
 static MemorySummary summarizeArena(pp::ArenaOp arena) {
   MemorySummary summary;
   summary.arena = arena.getBytes();
@@ -137,6 +148,8 @@ PlanSummary pipewright::summarizePlan(ModuleOp module) {
   for (auto task : module.getOps<pp::TaskOp>())
     visitTask(task, symbols.lookup<pp::StageOp>(task.getStage()), modelReturn,
               summary);
+  for (auto channel : module.getOps<pp::ChannelOp>())
+    summary.messages.push_back(summarizeChannel(channel, symbols));
   for (auto arena : module.getOps<pp::ArenaOp>())
     summary.memory.push_back(summarizeArena(arena));
   return summary;

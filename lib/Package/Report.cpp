@@ -149,6 +149,25 @@ static void writeMemory(raw_ostream &html, const PlanSummary &plan) {
   writeKey(html, getMemorySegments(MemorySummary()));
 }
 
+static void writeMessages(raw_ostream &html, const PlanSummary &plan) {
+  if (plan.messages.empty())
+    return;
+  html << "<h2>Messages</h2>\n<p class=\"lead\">What stages pass on, once for "
+          "each micro-batch.</p>\n<table><tr><th>from stage</th><th>to stage"
+          "</th><th class=\"left\">what</th><th class=\"left\">elements</th>"
+          "<th>bytes</th></tr>\n";
+  for (const MessageSummary &message : plan.messages) {
+    std::string shape;
+    raw_string_ostream stream(shape);
+    interleave(message.shape, stream, "x");
+    html << formatv("<tr><td>{0}</td><td>{1}</td><td class=\"left\">{2}</td>"
+                    "<td class=\"left\">{3} {4}</td><td>{5}</td></tr>\n",
+                    message.source, message.target, message.kind, shape,
+                    message.dtype, formatBytes(message.bytes));
+  }
+  html << "</table>\n";
+}
+
 std::string pipewright::makeReport(const PlanSummary &plan,
                                    const PredictedStep &step) {
   std::string text;
@@ -171,6 +190,7 @@ std::string pipewright::makeReport(const PlanSummary &plan,
        << "<div class=\"picture\">" << step.timeline << "</div>\n";
   writeBalance(html, plan);
   writeMemory(html, plan);
+  writeMessages(html, plan);
   html << "</body></html>\n";
   return text;
 }

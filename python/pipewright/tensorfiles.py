@@ -17,6 +17,8 @@ NPY_MAGIC = b"\x93NUMPY\x01\x00"
 NPY_TYPES = {
     DataType.FLOAT: "<f4",
     DataType.DOUBLE: "<f8",
+    DataType.FLOAT16: "<f2",
+    DataType.BFLOAT16: "<V2",
     DataType.INT32: "<i4",
     DataType.INT64: "<i8",
     DataType.BOOL: "|b1",

@@ -26,10 +26,12 @@ struct TypeName {
 };
 } // namespace
 
-static constexpr TypeName typeNames[] = {{"<f4", PPRT_F32}, {"<f8", PPRT_F64},
-                                         {"<f2", PPRT_F16}, {"|i1", PPRT_I8},
-                                         {"<i2", PPRT_I16}, {"<i4", PPRT_I32},
-                                         {"<i8", PPRT_I64}, {"|b1", PPRT_BOOL}};
+// NumPy has no bf16: packages that add it save two bytes of no type.
+static constexpr TypeName typeNames[] = {
+    {"<f4", PPRT_F32},  {"<f8", PPRT_F64},  {"<f2", PPRT_F16},
+    {"|V2", PPRT_BF16}, {"<V2", PPRT_BF16}, {"|i1", PPRT_I8},
+    {"<i2", PPRT_I16},  {"<i4", PPRT_I32},  {"<i8", PPRT_I64},
+    {"|b1", PPRT_BOOL}};
 
 static constexpr string_view magic = "\x93NUMPY";
 

@@ -52,6 +52,14 @@ struct OutputSummary : TensorSummary {
   int64_t axis = 0;
 };
 
+/// What one stage sends to another, once for each micro-batch.
+struct MessageSummary : TensorSummary {
+  /// "activation" or "gradient".
+  std::string kind;
+  /// Of stages, and the direction that they belong to.
+  int64_t source = 0, target = 0, direction = 0;
+};
+
 /// Bytes of a rank's arena by what they are for; they add up to `arena`.
 struct MemorySummary {
   int64_t arena = 0, parameters = 0, gradients = 0, optimizer = 0,
@@ -72,6 +80,7 @@ struct PlanSummary {
   std::vector<StageSummary> stages;
   std::vector<InputSummary> inputs;
   std::vector<OutputSummary> outputs;
+  std::vector<MessageSummary> messages;
   std::vector<MemorySummary> memory; // Per rank.
 };
 
