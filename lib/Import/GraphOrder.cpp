@@ -6,6 +6,7 @@
 
 #include "GraphOrder.h"
 
+#include "GraphReads.h"
 #include "Proto/Onnx.pb.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,9 +30,9 @@ struct Definition {
 
 class Orderer {
 public:
-  Orderer(const GraphProto &graph, GraphReport &report)
-      : graph(graph), report(report), successors(graph.node_size()),
-        pending(graph.node_size(), 0) {}
+  explicit Orderer(GraphScope &scope)
+      : scope(scope), graph(scope.graph), report(scope.report),
+        successors(graph.node_size()), pending(graph.node_size(), 0) {}
 
   void define();
   void connect();
@@ -42,6 +43,7 @@ private:
   std::string describe(const Definition &definition) const;
   void reportCycle(ArrayRef<bool> isSorted);
 
+  GraphScope &scope;
   const GraphProto &graph;
   GraphReport &report;
   llvm::StringMap<Definition> definitions;
@@ -90,11 +92,11 @@ void Orderer::define() {
 
 void Orderer::connect() {
   for (auto [index, node] : llvm::enumerate(graph.node())) {
-    for (const std::string &name : node.input()) {
-      if (name.empty())
-        continue;
+    for (const std::string &name : getReads(node)) {
       auto it = definitions.find(name);
       if (it == definitions.end()) {
+        if (scope.isCaptured(name))
+          continue;
         report.nodeError(index) << "reads '" << name << "', which no input, "
                                 << "initializer or node defines";
         continue;
@@ -106,7 +108,8 @@ void Orderer::connect() {
     }
   }
   for (const ValueInfoProto &output : graph.output())
-    if (!definitions.contains(output.name()))
+    if (!definitions.contains(output.name()) &&
+        !scope.isCaptured(output.name()))
       report.error() << "has output '" << output.name()
                      << "', which no input, initializer or node defines";
 }
@@ -157,10 +160,9 @@ void Orderer::reportCycle(ArrayRef<bool> isSorted) {
   } while (index != start);
 }
 
-std::vector<int> pipewright::orderNodes(const GraphProto &graph,
-                                        GraphReport &report) {
-  Orderer orderer(graph, report);
+std::vector<int> pipewright::orderNodes(GraphScope &scope) {
+  Orderer orderer(scope);
   orderer.define();
   orderer.connect();
-  return report.hasFailed() ? std::vector<int>() : orderer.sort();
+  return scope.report.hasFailed() ? std::vector<int>() : orderer.sort();
 }

@@ -49,13 +49,21 @@ static std::string getScopePath(const NodeProto &node) {
   return path.empty() ? path : path + "/";
 }
 
-Location pipewright::getNodeLoc(const NodeProto &node, int64_t index,
-                                MLIRContext *context) {
+GraphReport::GraphReport(const GraphReport &outer, const GraphProto &graph,
+                         Location nodeLoc)
+    : path(outer.path), graph(graph), context(outer.context) {
+  if (auto name = dyn_cast<NameLoc>(nodeLoc))
+    prefix = name.getName().str();
+}
+
+Location GraphReport::getNodeLoc(int64_t index) const {
+  const NodeProto &node = graph.node(index);
   std::string name = node.name();
   if (name.empty())
     name = node.op_type() + "_" + std::to_string(index);
+  // TorchScript exports name even inner nodes by their whole path.
   if (name.front() != '/')
-    name = getScopePath(node) + name;
+    name = (prefix.empty() ? getScopePath(node) : prefix + "/") + name;
   return NameLoc::get(StringAttr::get(context, name));
 }
 
@@ -67,7 +75,7 @@ InFlightDiagnostic GraphReport::error() {
 InFlightDiagnostic GraphReport::nodeError(int64_t index) {
   failed = true;
   const NodeProto &node = graph.node(index);
-  return emitError(getNodeLoc(node, index, context))
+  return emitError(getNodeLoc(index))
          << "node #" << index << " (" << node.op_type() << ") ";
 }
 

@@ -16,19 +16,21 @@ namespace pipewright {
 
 namespace onnx {
 class GraphProto;
-class NodeProto;
 } // namespace onnx
 
-/// The location of node \p index: its name as a path of scopes.
-mlir::Location getNodeLoc(const onnx::NodeProto &node, int64_t index,
-                          mlir::MLIRContext *context);
-
-/// Reports what is wrong with a model, and remembers that something is.
+/// Reports what is wrong with a graph, and remembers that something is.
 class GraphReport {
 public:
   GraphReport(llvm::StringRef path, const onnx::GraphProto &graph,
               mlir::MLIRContext *context)
       : path(path), graph(graph), context(context) {}
+  /// For a graph of the node at \p nodeLoc, which \p outer is about.
+  GraphReport(const GraphReport &outer, const onnx::GraphProto &graph,
+              mlir::Location nodeLoc);
+
+  /// The location of node \p index: its name as a path of scopes, below the
+  /// node that holds the graph.
+  mlir::Location getNodeLoc(int64_t index) const;
 
   /// An error of the whole model.
   mlir::InFlightDiagnostic error();
@@ -44,6 +46,7 @@ private:
   std::string path;
   const onnx::GraphProto &graph;
   mlir::MLIRContext *context;
+  std::string prefix; ///< of locations, without the last '/'
   bool failed = false;
 };
 

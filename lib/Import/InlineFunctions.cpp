@@ -6,6 +6,7 @@
 
 #include "InlineFunctions.h"
 
+#include "GraphReads.h"
 #include "OpsetImports.h"
 #include "Proto/Onnx.pb.h"
 
@@ -71,7 +72,7 @@ public:
 
 private:
   void collectFunctions();
-  void collectNames();
+  void collectNames(const GraphProto &graph);
   const FunctionProto *find(const NodeProto &node) const;
 
   // Checks; false if something was reported.
@@ -82,12 +83,18 @@ private:
   bool checkCall(const NodeProto &node, const FunctionProto &function);
   bool checkChain(const FunctionProto &function);
 
+  void expandGraph(GraphProto &graph);
   void add(NodeProto node);
   void expand(const NodeProto &node, const FunctionProto &function);
   void bindValues(Call &call);
   std::string mapName(Call &call, const std::string &name);
   std::string getFreshName(std::string name);
   NodeProto instantiate(const NodeProto &node, int64_t index, Call &call);
+  /// A graph that a node of the function holds, in a graph that defines the
+  /// names \p around.
+  void instantiate(GraphProto &graph, Call &call, const StringSet<> &around);
+  /// All of a node but its names, in a graph that defines the names \p inner.
+  void resolveNode(NodeProto &node, Call &call, const StringSet<> &inner);
   void forwardInputs(Call &call);
 
   ModelProto &model;
@@ -119,13 +126,13 @@ void Inliner::collectFunctions() {
   }
 }
 
-void Inliner::collectNames() {
-  for (const ValueInfoProto &input : model.graph().input())
-    names.insert(input.name());
-  for (const TensorProto &initializer : model.graph().initializer())
-    names.insert(initializer.name());
-  for (const NodeProto &node : model.graph().node())
-    names.insert(node.output().begin(), node.output().end());
+void Inliner::collectNames(const GraphProto &graph) {
+  for (const auto &name : getDefinitions(graph))
+    names.insert(name.getKey());
+  for (const NodeProto &node : graph.node())
+    for (const AttributeProto &attribute : node.attribute())
+      if (attribute.has_g())
+        collectNames(attribute.g());
 }
 
 const FunctionProto *Inliner::find(const NodeProto &node) const {
@@ -138,16 +145,8 @@ const FunctionProto *Inliner::find(const NodeProto &node) const {
 
 std::vector<std::string> Inliner::run() {
   collectFunctions();
-  collectNames();
-  for (auto [index, node] : enumerate(*model.mutable_graph()->mutable_node())) {
-    // Its place in the new graph would not be its place in the file.
-    node.set_name(getName(node, index));
-    if (find(node) && !getOpsetVersion(model.opset_import(), node.domain()))
-      report("does not say which version of operator set '" + node.domain() +
-             "' it uses, in node '" + node.name() + "'");
-    add(std::move(node));
-  }
-  model.mutable_graph()->mutable_node()->Swap(&nodes);
+  collectNames(model.graph());
+  expandGraph(*model.mutable_graph());
   return problems;
 }
 
@@ -183,17 +182,30 @@ bool Inliner::checkDefinitions(const FunctionProto &function) {
   return problems.size() == before;
 }
 
+/// Calls \p visit for each node of \p nodes and of the graphs in them, until it
+/// returns false.
+static bool visitNodes(const Nodes &nodes,
+                       function_ref<bool(const NodeProto &, int64_t)> visit) {
+  return all_of(enumerate(nodes), [&](auto entry) {
+    const NodeProto &node = entry.value();
+    return visit(node, entry.index()) &&
+           all_of(node.attribute(), [&](const AttributeProto &attribute) {
+             return !attribute.has_g() ||
+                    visitNodes(attribute.g().node(), visit);
+           });
+  });
+}
+
 bool Inliner::checkOpsets(const FunctionProto &function) {
-  for (auto [index, node] : enumerate(function.node())) {
+  return visitNodes(function.node(), [&](const NodeProto &node, int64_t index) {
     if (getOpsetVersion(function.opset_import(), node.domain()))
-      continue;
+      return true;
     report("has function " + describe(function) +
            ", which does not say which version of operator set '" +
            normalizeDomain(node.domain()).str() + "' it uses, first in node '" +
            getName(node, index) + "'");
     return false;
-  }
-  return true;
+  });
 }
 
 bool Inliner::checkCall(const NodeProto &node, const FunctionProto &function) {
@@ -230,6 +242,22 @@ bool Inliner::checkChain(const FunctionProto &function) {
 // Expansion
 //===----------------------------------------------------------------------===//
 
+void Inliner::expandGraph(GraphProto &graph) {
+  Nodes outer;
+  outer.Swap(&nodes);
+  for (auto [index, node] : enumerate(*graph.mutable_node())) {
+    // Its place in the new graph would not be its place in the file.
+    node.set_name(getName(node, index));
+    if (find(node) && !node.has_opset_version() &&
+        !getOpsetVersion(model.opset_import(), node.domain()))
+      report("does not say which version of operator set '" + node.domain() +
+             "' it uses, in node '" + node.name() + "'");
+    add(std::move(node));
+  }
+  graph.mutable_node()->Swap(&nodes);
+  nodes.Swap(&outer);
+}
+
 void Inliner::add(NodeProto node) {
   if (++numNodes > maxNodes) {
     report("has more than " + std::to_string(maxNodes) +
@@ -237,9 +265,11 @@ void Inliner::add(NodeProto node) {
     return;
   }
   if (const FunctionProto *function = find(node))
-    expand(node, *function);
-  else
-    nodes.Add(std::move(node));
+    return expand(node, *function);
+  for (AttributeProto &attribute : *node.mutable_attribute())
+    if (attribute.has_g())
+      expandGraph(*attribute.mutable_g());
+  nodes.Add(std::move(node));
 }
 
 void Inliner::expand(const NodeProto &node, const FunctionProto &function) {
@@ -260,7 +290,7 @@ void Inliner::expand(const NodeProto &node, const FunctionProto &function) {
 
 static bool isRead(const FunctionProto &function, const std::string &name) {
   return any_of(function.node(), [&](const NodeProto &node) {
-    return is_contained(node.input(), name);
+    return is_contained(getReads(node), name);
   });
 }
 
@@ -334,6 +364,33 @@ static void inheritMetadata(NodeProto &node, const NodeProto &call) {
       *node.add_metadata_props() = entry;
 }
 
+void Inliner::instantiate(GraphProto &graph, Call &call,
+                          const StringSet<> &around) {
+  StringSet<> inner = getDefinitions(graph);
+  for (const auto &name : around)
+    inner.insert(name.getKey());
+  auto rename = [&](const std::string &name) {
+    return inner.contains(name) ? name : mapName(call, name);
+  };
+  for (NodeProto &node : *graph.mutable_node()) {
+    for (std::string &input : *node.mutable_input())
+      input = rename(input);
+    resolveNode(node, call, inner);
+  }
+  for (ValueInfoProto &output : *graph.mutable_output())
+    output.set_name(rename(output.name()));
+}
+
+void Inliner::resolveNode(NodeProto &node, Call &call,
+                          const StringSet<> &inner) {
+  resolveAttributes(node, call);
+  node.set_opset_version(
+      *getOpsetVersion(call.function.opset_import(), node.domain()));
+  for (AttributeProto &attribute : *node.mutable_attribute())
+    if (attribute.has_g())
+      instantiate(*attribute.mutable_g(), call, inner);
+}
+
 NodeProto Inliner::instantiate(const NodeProto &node, int64_t index,
                                Call &call) {
   NodeProto copy = node;
@@ -342,10 +399,8 @@ NodeProto Inliner::instantiate(const NodeProto &node, int64_t index,
     input = mapName(call, input);
   for (std::string &output : *copy.mutable_output())
     output = mapName(call, output);
-  resolveAttributes(copy, call);
+  resolveNode(copy, call, /*inner=*/{});
   inheritMetadata(copy, call.node);
-  copy.set_opset_version(
-      *getOpsetVersion(call.function.opset_import(), node.domain()));
   return copy;
 }
 

@@ -23,8 +23,9 @@ namespace pipewright::onnx {
 
 class ModelProto;
 
-/// Replaces each node of the graph that calls a function of \p model by the
-/// nodes of the function, in place. Nodes and values of a function become
+/// Replaces each node of the graph, and of graphs in it, that calls a function
+/// of \p model by the nodes of the function, in place. Nodes and values of a
+/// function become
 /// `<call>/<name>`, so that they stay in the scope of the call, and nodes
 /// inherit the metadata of the call. In ONNX's own domain an operator for which
 /// \p isOperator holds goes before a function with its name.

@@ -8,6 +8,7 @@
 
 #include "FrequencyTables.h"
 #include "GraphOrder.h"
+#include "GraphReads.h"
 #include "OpsetImports.h"
 #include "Proto/Onnx.pb.h"
 #include "Tensors.h"
@@ -18,6 +19,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -28,16 +30,17 @@ constexpr size_t maxInlineBytes = 1024;
 
 ModelImporter::ModelImporter(OnnxFile &file, const ImportOptions &options,
                              MLIRContext *context)
-    : file(file), graph(file.getModel().graph()), options(options),
-      context(context), report(options.path, graph, context),
+    : file(file), options(options), context(context),
+      root(options.path, file.getModel().graph(), context),
       module(ModuleOp::create(UnknownLoc::get(context))),
       builder(OpBuilder(context)) {}
 
 OwningOpRef<ModuleOp> ModelImporter::run() {
   checkModel();
-  std::vector<int> order = orderNodes(graph, report);
-  checkOperators();
-  ModelInputs modelInputs = getModelInputs(graph, options, report, context);
+  std::vector<int> order = orderNodes(root);
+  checkOperators(root);
+  ModelInputs modelInputs =
+      getModelInputs(root.graph, options, report, context);
   inputs = std::move(modelInputs.inputs);
   batchDim = std::move(modelInputs.batchDim);
   if (report.hasFailed())
@@ -72,16 +75,16 @@ void ModelImporter::checkModel() {
     report.error() << "is not an ONNX model: it has no graph";
     return;
   }
-  if (graph.output_size() == 0)
+  if (root.graph.output_size() == 0)
     report.error() << "has no outputs";
-  if (graph.sparse_initializer_size() > 0)
+  if (root.graph.sparse_initializer_size() > 0)
     report.error() << "has sparse initializers, which are not supported";
 }
 
-void ModelImporter::checkOperators() {
+void ModelImporter::checkOperators(GraphScope &scope) {
   // One diagnostic for all nodes of an operator.
   llvm::MapVector<StringAttr, SmallVector<int>> unsupported, undeclared;
-  for (auto [index, node] : llvm::enumerate(graph.node())) {
+  for (auto [index, node] : llvm::enumerate(scope.graph.node())) {
     StringRef domain = normalizeDomain(node.domain());
     if (!OnnxOpRegistry::get().find(domain, node.op_type())) {
       std::string name = node.op_type();
@@ -93,14 +96,15 @@ void ModelImporter::checkOperators() {
     }
   }
   for (const auto &[name, nodes] : unsupported)
-    report.error() << "uses operator " << name.getValue()
-                   << ", which is not supported, " << nodes.size()
-                   << (nodes.size() == 1 ? " time" : " times")
-                   << ", first in node " << report.describeNode(nodes.front());
+    scope.report.error() << "uses operator " << name.getValue()
+                         << ", which is not supported, " << nodes.size()
+                         << (nodes.size() == 1 ? " time" : " times")
+                         << ", first in node "
+                         << scope.report.describeNode(nodes.front());
   for (const auto &[domain, nodes] : undeclared)
-    report.error() << "does not say which version of operator set '"
-                   << domain.getValue() << "' it uses, first in node "
-                   << report.describeNode(nodes.front());
+    scope.report.error() << "does not say which version of operator set '"
+                         << domain.getValue() << "' it uses, first in node "
+                         << scope.report.describeNode(nodes.front());
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,19 +112,17 @@ void ModelImporter::checkOperators() {
 //===----------------------------------------------------------------------===//
 
 void ModelImporter::createModel() {
-  for (const TensorProto &initializer : graph.initializer())
-    initializers[initializer.name()] = &initializer;
-  transposedCopies = findTransposedCopies(file, graph);
+  transposedCopies = findTransposedCopies(file, root.graph);
   SmallVector<Attribute> specs;
   for (const ModelInput &input : inputs)
     specs.push_back(
         pp::InputAttr::get(context, input.name, input.axis, 0, 0, 0));
 
   // A parameter keeps its name, so the model gives way.
-  std::string name = graph.name();
+  std::string name = root.graph.name();
   if (name.empty())
     name = llvm::sys::path::stem(options.path).str();
-  while (initializers.contains(name) || values.contains(name))
+  while (root.initializers.contains(name) || root.values.contains(name))
     name += "_model";
 
   pp::setPhase(*module, pp::Phase::Import);
@@ -129,7 +131,7 @@ void ModelImporter::createModel() {
                               opBuilder.getArrayAttr(specs));
   Block &body = model.getBody().emplaceBlock();
   for (const ModelInput &input : inputs)
-    values[input.name] = body.addArgument(
+    root.values[input.name] = body.addArgument(
         input.type, NameLoc::get(StringAttr::get(context, input.name)));
   builder = NNBuilder(OpBuilder::atBlockEnd(&body));
 }
@@ -140,53 +142,100 @@ void ModelImporter::importNodes(ArrayRef<int> order) {
 }
 
 void ModelImporter::importNode(int index) {
-  const NodeProto &proto = graph.node(index);
-  builder.setLoc(getNodeLoc(proto, index, context));
-  OnnxNode node(proto, index, *getOpset(proto), builder, *this);
-  for (const std::string &name : proto.input()) {
-    Value value = name.empty() ? Value() : lookup(name);
-    // The node that defines the value has been reported; say no more.
-    if (!name.empty() && !value)
+  const NodeProto &proto = scope->graph.node(index);
+  builder.setLoc(scope->report.getNodeLoc(index));
+  // The node that defines a missing value has been reported; say no more.
+  for (const std::string &name : getReads(proto))
+    if (!lookup(name))
       return;
-    node.addOperand(value);
-  }
+  OnnxNode node(proto, index, *getOpset(proto), builder, *this);
+  for (const std::string &name : proto.input())
+    node.addOperand(name.empty() ? Value() : lookup(name));
   const OnnxOp *op = OnnxOpRegistry::get().find(normalizeDomain(proto.domain()),
                                                 proto.op_type());
   bool isImported = succeeded(op->import(node));
   if (builder.takeFailure() || !isImported) {
-    report.fail();
+    scope->report.fail();
     return;
   }
   defineResults(index, node);
 }
 
 void ModelImporter::defineResults(int index, const OnnxNode &node) {
-  for (auto [i, name] : llvm::enumerate(graph.node(index).output())) {
+  for (auto [i, name] : llvm::enumerate(scope->graph.node(index).output())) {
     if (name.empty())
       continue;
     if (Value value = node.getResult(i))
-      values[name] = value;
+      scope->values[name] = value;
     else
-      report.nodeError(index) << "has result " << i << " ('" << name
-                              << "'), which is not supported";
+      scope->report.nodeError(index) << "has result " << i << " ('" << name
+                                     << "'), which is not supported";
   }
 }
 
 Value ModelImporter::lookup(const std::string &name) {
-  if (auto it = values.find(name); it != values.end())
+  for (GraphScope *inner = scope; inner; inner = inner->outer)
+    if (Value value = lookup(name, *inner))
+      return value;
+  return {};
+}
+
+Value ModelImporter::lookup(const std::string &name, GraphScope &scope) {
+  if (auto it = scope.values.find(name); it != scope.values.end())
     return it->second;
-  auto it = initializers.find(name);
-  if (it == initializers.end())
+  auto it = scope.initializers.find(name);
+  if (it == scope.initializers.end())
     return {};
   FailureOr<Value> value = importInitializer(*it->second);
-  return values[name] = succeeded(value) ? *value : Value();
+  return scope.values[name] = succeeded(value) ? *value : Value();
 }
+
+//===----------------------------------------------------------------------===//
+// Graphs of nodes
+//===----------------------------------------------------------------------===//
+
+/// A body that runs often, or bodies within bodies, must not exhaust the memory
+/// or the stack.
+constexpr int64_t maxNodes = int64_t(1) << 17;
+constexpr int64_t maxDepth = 100;
+
+FailureOr<SmallVector<Value>>
+ModelImporter::importGraph(const GraphProto &graph, ArrayRef<Value> arguments) {
+  Location nodeLoc = builder.getLoc();
+  // A body without nodes costs something too.
+  nodes += 1 + graph.node_size();
+  if (depth == maxDepth || nodes > maxNodes)
+    return emitError(nodeLoc)
+           << "takes more than " << (depth == maxDepth ? maxDepth : maxNodes)
+           << (depth == maxDepth ? " graphs within graphs" : " nodes");
+  GraphScope inner(*scope, graph, nodeLoc);
+  llvm::SaveAndRestore<GraphScope *> enter(scope, &inner);
+  llvm::SaveAndRestore<int64_t> deepen(depth, depth + 1);
+  llvm::scope_exit restore([&] { builder.setLoc(nodeLoc); });
+  for (auto [input, argument] : llvm::zip_equal(graph.input(), arguments))
+    inner.values[input.name()] = argument;
+  std::vector<int> order = orderNodes(inner);
+  checkOperators(inner);
+  if (inner.report.hasFailed())
+    return failure();
+  importNodes(order);
+  SmallVector<Value> results;
+  for (const ValueInfoProto &output : graph.output())
+    results.push_back(lookup(output.name()));
+  if (inner.report.hasFailed() || llvm::is_contained(results, Value()))
+    return failure();
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// The model's outputs
+//===----------------------------------------------------------------------===//
 
 void ModelImporter::importReturn() {
   SmallVector<Value> outputs;
   SmallVector<StringRef> names;
   SmallVector<int64_t> axes;
-  for (const ValueInfoProto &output : graph.output()) {
+  for (const ValueInfoProto &output : root.graph.output()) {
     Value value = lookup(output.name());
     if (!value)
       return;
@@ -209,6 +258,8 @@ void ModelImporter::importReturn() {
 //===----------------------------------------------------------------------===//
 
 FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
+  if (Value value = imported.lookup(&tensor))
+    return value;
   Location nodeLoc = builder.getLoc();
   builder.setLoc(NameLoc::get(StringAttr::get(context, tensor.name())));
   llvm::scope_exit restore([&] { builder.setLoc(nodeLoc); });
@@ -223,7 +274,8 @@ FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
   }
   Type element = convertElementType(contents->dataType, context);
   if (isa_and_nonnull<FloatType>(element) && !contents->dims.empty())
-    return createParameter(*contents, tensor.name(), /*isTrainable=*/true);
+    return imported[&tensor] =
+               createParameter(*contents, tensor.name(), &tensor);
   return builder.constant(convertTensor(*contents, context));
 }
 
@@ -249,12 +301,17 @@ FailureOr<Value> ModelImporter::importConstant(const TensorProto &tensor,
   Type element = convertElementType(contents->dataType, context);
   if (isa_and_nonnull<FloatType>(element) &&
       contents->bytes.size() > maxInlineBytes)
-    return createParameter(*contents, name, /*isTrainable=*/false);
+    return createParameter(*contents, name, /*initializer=*/nullptr);
   return builder.constant(convertTensor(*contents, context));
 }
 
 Value ModelImporter::createParameter(const TensorContents &contents,
-                                     StringRef name, bool isTrainable) {
+                                     StringRef name,
+                                     const TensorProto *initializer) {
+  // Graphs of nodes may use a name again.
+  std::string unique = name.str();
+  for (int i = 1; !parameters.try_emplace(unique, initializer).second; ++i)
+    unique = name.str() + "_" + std::to_string(i);
   auto type = RankedTensorType::get(
       contents.dims, convertElementType(contents.dataType, context));
   Attribute value;
@@ -265,10 +322,10 @@ Value ModelImporter::createParameter(const TensorContents &contents,
   else
     value = convertTensor(contents, context);
   OpBuilder moduleBuilder(model);
-  pp::ParameterOp::create(moduleBuilder, builder.getLoc(), name, isTrainable,
-                          type, value);
+  pp::ParameterOp::create(moduleBuilder, builder.getLoc(), unique,
+                          /*trainable=*/initializer != nullptr, type, value);
   return pp::GetParameterOp::create(builder.getOpBuilder(), builder.getLoc(),
-                                    type, name);
+                                    type, unique);
 }
 
 Value ModelImporter::getRandomKey() {
@@ -283,12 +340,12 @@ Value ModelImporter::getRandomKey() {
 
 DenseElementsAttr ModelImporter::getKnown(Value value) {
   auto get = value.getDefiningOp<pp::GetParameterOp>();
-  auto initializer =
-      get ? initializers.find(get.getParameter()) : initializers.end();
-  if (initializer == initializers.end())
+  const TensorProto *initializer =
+      get ? parameters.lookup(get.getParameter()) : nullptr;
+  if (!initializer)
     return getConstant(value);
   std::optional<TensorContents> contents =
-      llvm::expectedToOptional(file.read(*initializer->second));
+      llvm::expectedToOptional(file.read(*initializer));
   return contents ? convertTensor(*contents, context) : DenseElementsAttr();
 }
 

@@ -7,7 +7,7 @@
 #ifndef PIPEWRIGHT_LIB_IMPORT_MODELIMPORTER_H
 #define PIPEWRIGHT_LIB_IMPORT_MODELIMPORTER_H
 
-#include "GraphReport.h"
+#include "GraphScope.h"
 #include "ModelInputs.h"
 
 #include "pipewright/Dialect/PP/PP.h"
@@ -35,10 +35,13 @@ private:
   mlir::DenseElementsAttr getKnown(mlir::Value value) override;
   void keepFixed(mlir::Value value) override;
   void remarkOnce(llvm::StringRef message) override;
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  importGraph(const onnx::GraphProto &graph,
+              llvm::ArrayRef<mlir::Value> arguments) override;
 
   // What can be said before any op is made.
   void checkModel();
-  void checkOperators();
+  void checkOperators(GraphScope &scope);
   std::optional<int64_t> getOpset(const onnx::NodeProto &node) const;
 
   void createModel();
@@ -52,29 +55,36 @@ private:
 
   /// The value called \p name; null if the node that defines it failed.
   mlir::Value lookup(const std::string &name);
+  mlir::Value lookup(const std::string &name, GraphScope &scope);
   mlir::FailureOr<mlir::Value>
   importInitializer(const onnx::TensorProto &tensor);
   /// The transpose of \p weight for \p tensor, which is a copy of it.
   mlir::FailureOr<mlir::Value> importCopy(const onnx::TensorProto &tensor,
                                           const std::string &weight);
   mlir::Value createParameter(const onnx::TensorContents &contents,
-                              llvm::StringRef name, bool isTrainable);
+                              llvm::StringRef name,
+                              const onnx::TensorProto *initializer);
 
   onnx::OnnxFile &file;
-  const onnx::GraphProto &graph;
   const ImportOptions &options;
   mlir::MLIRContext *context;
-  GraphReport report;
+  GraphScope root;
+  GraphScope *scope = &root; ///< that is being imported
+  GraphReport &report = root.report;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   pp::ModelOp model;
   NNBuilder builder;
   llvm::SmallVector<ModelInput> inputs;
   std::string batchDim; ///< empty: it has no name
-  llvm::StringMap<const onnx::TensorProto *> initializers;
   /// The weights that initializers are transposed copies of.
   llvm::StringMap<std::string> transposedCopies;
-  /// Values by their ONNX names; "" is never one of them.
-  llvm::StringMap<mlir::Value> values;
+  /// Values of initializers, which a body that is imported several times
+  /// shares.
+  llvm::DenseMap<const onnx::TensorProto *, mlir::Value> imported;
+  /// Parameters by name, with their tensors if these are initializers.
+  llvm::StringMap<const onnx::TensorProto *> parameters;
+  int64_t depth = 0; ///< of the graph within graphs
+  int64_t nodes = 0; ///< that were imported
   mlir::Value randomKey;
   int64_t randomStreams = 0;
   llvm::StringSet<> remarks;

@@ -17,6 +17,7 @@ namespace pipewright {
 
 namespace onnx {
 class AttributeProto;
+class GraphProto;
 class NodeProto;
 class TensorProto;
 } // namespace onnx
@@ -39,6 +40,11 @@ public:
   virtual void keepFixed(mlir::Value value) = 0;
   /// Tells the user \p message, once for all nodes of a model.
   virtual void remarkOnce(llvm::StringRef message) = 0;
+  /// Imports a graph that the node holds, with \p arguments for its inputs, and
+  /// returns its outputs. It sees the values around the node.
+  virtual mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  importGraph(const onnx::GraphProto &graph,
+              llvm::ArrayRef<mlir::Value> arguments) = 0;
 };
 
 /// A node, with the values of its operands. Operands and results that the
