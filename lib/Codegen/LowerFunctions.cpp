@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -24,9 +25,35 @@ namespace pipewright {
 using namespace mlir;
 using namespace pipewright;
 
+static bool isEmpty(Type type) {
+  return cast<RankedTensorType>(type).getNumElements() == 0;
+}
+
+/// The strides of a tensor without elements are not those of a plain array, so
+/// it is passed as a list of none.
 static MemRefType getBufferType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
+  if (isEmpty(type))
+    return MemRefType::get({0}, tensor.getElementType());
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+/// A tensor without elements, which needs no computation.
+static Value createEmpty(Type type, Location loc, OpBuilder &builder) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor::EmptyOp::create(builder, loc, tensor.getShape(),
+                                 tensor.getElementType());
+}
+
+/// Moves the ops of \p body, those that have something to compute.
+static void copyOps(Block &body, IRMapping &mapping, OpBuilder &builder) {
+  for (Operation &op : body.without_terminator()) {
+    if (op.getNumResults() == 1 && isEmpty(op.getResult(0).getType()))
+      mapping.map(op.getResult(0),
+                  createEmpty(op.getResult(0).getType(), op.getLoc(), builder));
+    else
+      builder.clone(op, mapping);
+  }
 }
 
 /// The caller passes distinct buffers, all of them aligned as the arena is.
@@ -70,6 +97,10 @@ static void lowerFunction(nn::FunctionOp layer) {
   IRMapping mapping;
   for (BlockArgument argument : body.getArguments()) {
     unsigned index = argument.getArgNumber();
+    if (isEmpty(argument.getType())) {
+      mapping.map(argument, createEmpty(argument.getType(), loc, builder));
+      continue;
+    }
     bool writable = llvm::is_contained(signature.sharedArguments, index);
     mapping.map(argument,
                 bufferization::ToTensorOp::create(
@@ -77,13 +108,14 @@ static void lowerFunction(nn::FunctionOp layer) {
                     function.getArgument(index), /*restrict=*/true, writable)
                     .getResult());
   }
-  for (Operation &op : body.without_terminator())
-    builder.clone(op, mapping);
+  copyOps(body, mapping, builder);
 
   unsigned next = body.getNumArguments();
   for (auto [result, shared] : llvm::zip_equal(
            body.getTerminator()->getOperands(), signature.sharedArguments)) {
     Value buffer = function.getArgument(shared ? *shared : next++);
+    if (isEmpty(result.getType()))
+      continue;
     bufferization::MaterializeInDestinationOp::create(
         builder, loc, /*result=*/Type(), mapping.lookupOrDefault(result),
         buffer, /*restrict=*/true, /*writable=*/true);

@@ -34,3 +34,15 @@ nn.function @read_again(%dy: tensor<4xf32>, %acc: tensor<4xf32>) -> (tensor<4xf3
   %1 = nn.exp %acc : tensor<4xf32>
   nn.return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// What has no elements is not computed, read or written.
+
+// CHECK-LABEL: func.func @layer.empty(
+// CHECK-SAME:    %{{.*}}: memref<0xf32> {{{.*}}}, %{{.*}}: memref<0xf32>
+nn.function @empty(%none: tensor<4x0x3xf32>) -> tensor<4x0x3xf32> {
+  // CHECK-NOT: nn.exp
+  // CHECK-NOT: bufferization
+  // CHECK: return
+  %0 = nn.exp %none : tensor<4x0x3xf32>
+  nn.return %0 : tensor<4x0x3xf32>
+}

@@ -110,3 +110,16 @@ nn.function @concat(%x: tensor<3x4xf32>, %y: tensor<3x2xf32>) -> (tensor<3x10xf3
   %0 = nn.concat %x, %y, %x axis 1 : tensor<3x4xf32>, tensor<3x2xf32>, tensor<3x4xf32> -> tensor<3x10xf32>
   nn.return %0 : tensor<3x10xf32>
 }
+
+// What has no elements needs no code, and adds nothing to what it is joined to.
+
+nn.function @no_elements(%x: tensor<4x6xf32>, %none: tensor<4x0xf32>) -> (tensor<4x0xf32>, tensor<4x6xf32>, tensor<4xf32>, tensor<4x2xf32>) {
+  %0 = nn.slice %x offsets [0, 6] strides [1, 1] : tensor<4x6xf32> -> tensor<4x0xf32>
+  %1 = nn.add %0, %none : tensor<4x0xf32>
+  %2 = nn.concat %x, %1 axis 1 : tensor<4x6xf32>, tensor<4x0xf32> -> tensor<4x6xf32>
+  %3 = nn.reduce sum %1 axes [1] : tensor<4x0xf32> -> tensor<4xf32>
+  %4 = nn.transpose %none [1, 0] : tensor<4x0xf32> -> tensor<0x4xf32>
+  %5 = nn.matmul %none, %4 : tensor<4x0xf32>, tensor<0x4xf32> -> tensor<4x4xf32>
+  %6 = nn.slice %5 offsets [0, 1] strides [1, 1] : tensor<4x4xf32> -> tensor<4x2xf32>
+  nn.return %1, %2, %3, %6 : tensor<4x0xf32>, tensor<4x6xf32>, tensor<4xf32>, tensor<4x2xf32>
+}
