@@ -27,6 +27,7 @@ private:
   void placeAnchoredNodes();
   void placeFloatingNodes();
   void closeLayers();
+  bool tellsLayersApart() const;
   bool followsProducers(unsigned index) const;
   std::string nameOfRest(unsigned layer, StringRef fallback) const;
   bool isAnchored(unsigned index) const {
@@ -59,6 +60,15 @@ void ScopeAssigner::placeNumberedNodes() {
     numbered[index] = placed[index] = true;
     layerOf[index] = entry->second;
   }
+}
+
+/// A single numbered scope around all others, such as the `gpu_0` of Caffe2, is
+/// no layer.
+bool ScopeAssigner::tellsLayersApart() const {
+  bool hasOthers = false;
+  for (unsigned index = 0; index < nodes.size(); ++index)
+    hasOthers |= isAnchored(index) && !numbered[index];
+  return scopes.size() > 1 || (!scopes.empty() && hasOthers);
 }
 
 /// A node with a scope that is not numbered comes before all layers if it
@@ -138,7 +148,7 @@ std::string ScopeAssigner::nameOfRest(unsigned layer,
 
 std::optional<LayerAssignment> ScopeAssigner::run() {
   placeNumberedNodes();
-  if (scopes.empty())
+  if (!tellsLayersApart())
     return std::nullopt;
   placeAnchoredNodes();
   placeFloatingNodes();

@@ -87,3 +87,19 @@ pp.model @nothing_to_cut(%x: tensor<4xf32> = #pp.input_spec<"x", axis = 0>) {
   %y = nn.relu %x : tensor<4xf32>
   pp.return outputs ["y"] %y : tensor<4xf32>
 }
+
+// -----
+
+// One numbered scope around everything tells no layers apart.
+
+// CHECK-LABEL: pp.model @one_scope
+pp.parameter @w : tensor<4x4xf32> = dense<0.0> : tensor<4x4xf32>
+pp.model @one_scope(%x: tensor<4x4xf32> = #pp.input_spec<"x", axis = 0>) {
+  // CHECK: pp.block "gpu_0" {
+  // CHECK: pp.block "gpu_0.1" {
+  %w = pp.get_parameter @w : tensor<4x4xf32>
+  %a = nn.matmul %x, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32> loc("gpu_0/conv1")
+  %b = nn.relu %a : tensor<4x4xf32> loc("gpu_0/relu1")
+  %c = nn.matmul %b, %w : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32> loc("gpu_0/conv2")
+  pp.return outputs ["c"] %c : tensor<4x4xf32>
+}
