@@ -111,6 +111,13 @@ void InputReader::chooseBatch() {
                      << "' along which to cut a batch";
     return;
   }
+  auto isBatch = [](StringRef symbol) {
+    return symbol.starts_with_insensitive("batch");
+  };
+  if (auto it = llvm::find_if(symbols, isBatch); it != symbols.end()) {
+    batch.symbol = it->str();
+    return;
+  }
   for (const SymbolicInput &input : inputs) {
     if (input.dims.empty())
       continue;

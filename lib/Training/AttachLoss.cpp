@@ -31,15 +31,21 @@ struct AttachLoss : pipewright::impl::AttachLossBase<AttachLoss> {
   void runOnOperation() override;
 
 private:
+  /// An output of the model and what it is compared with.
+  struct Target {
+    Value output;
+    int64_t axis; ///< of samples in the output
+    StringRef name;
+  };
+
   LogicalResult attach();
   LogicalResult attachCrossEntropy(StringRef names);
   LogicalResult attachMeanSquare(StringRef names);
   LogicalResult attachOutput(StringRef name);
   LogicalResult attachOnlyScalar();
-  FailureOr<std::pair<Value, StringRef>> splitNames(StringRef kind,
-                                                    StringRef names);
+  FailureOr<Target> splitNames(StringRef kind, StringRef names);
   FailureOr<Value> findOutput(StringRef name);
-  FailureOr<Value> getTarget(StringRef name, Type type);
+  FailureOr<Value> getTarget(const Target &target, Type type);
   void markLabels(Value labels, int64_t classes);
   void appendLayer(ValueRange arguments, LossBody body);
   InFlightDiagnostic error() { return emitError(model.getLoc()); }
@@ -77,10 +83,9 @@ FailureOr<Value> AttachLoss::findOutput(StringRef name) {
                  << "' for the loss; its outputs are " << quoteAll(names);
 }
 
-/// The output and the name of the target that an option such as `mse:y,t`
-/// gives.
-FailureOr<std::pair<Value, StringRef>> AttachLoss::splitNames(StringRef kind,
-                                                              StringRef names) {
+/// The output and the target that an option such as `mse:y,t` names.
+FailureOr<AttachLoss::Target> AttachLoss::splitNames(StringRef kind,
+                                                     StringRef names) {
   auto [outputName, targetName] = names.split(',');
   if (outputName.empty() || targetName.empty())
     return error() << "loss '" << kind << ":" << names
@@ -92,18 +97,20 @@ FailureOr<std::pair<Value, StringRef>> AttachLoss::splitNames(StringRef kind,
   if (!isFloat(*output))
     return error() << "output '" << outputName << "' is a " << output->getType()
                    << ", which has no gradient";
-  return std::pair(*output, targetName);
+  return Target{*output, exit.getAxis(outputName), targetName};
 }
 
 /// The input \p name, which is added if the model has none; it is cut into
 /// micro-batches along the output's batch axis. Labels may also be i32.
-FailureOr<Value> AttachLoss::getTarget(StringRef name, Type type) {
+FailureOr<Value> AttachLoss::getTarget(const Target &target, Type type) {
+  StringRef name = target.name;
   auto tensor = cast<RankedTensorType>(type);
   BlockArgument input = model.findInput(name);
   if (!input) {
-    auto spec = pp::InputAttr::get(
-        &getContext(), name, /*axis=*/tensor.getRank() == 0 ? -1 : 0,
-        /*label_classes=*/0, /*ignore_index=*/0, /*index_limit=*/0);
+    int64_t axis = target.axis < tensor.getRank() ? target.axis : -1;
+    auto spec =
+        pp::InputAttr::get(&getContext(), name, axis, /*label_classes=*/0,
+                           /*ignore_index=*/0, /*index_limit=*/0);
     return Value(model.addInput(spec, type, model.getLoc()));
   }
   bool isNarrowLabel =
@@ -171,17 +178,17 @@ void AttachLoss::appendLayer(ValueRange arguments, LossBody body) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult AttachLoss::attachCrossEntropy(StringRef names) {
-  auto logitsAndLabels = splitNames("cross-entropy", names);
-  if (failed(logitsAndLabels))
+  FailureOr<Target> target = splitNames("cross-entropy", names);
+  if (failed(target))
     return failure();
-  auto [logits, labelsName] = *logitsAndLabels;
+  Value logits = target->output;
   RankedTensorType type = getTensorType(logits);
   if (type.getRank() < 2)
     return error() << "logits of type " << type
                    << " have no batch axis before the class axis";
   Type labelsType = RankedTensorType::get(type.getShape().drop_back(),
                                           IntegerType::get(&getContext(), 64));
-  FailureOr<Value> labels = getTarget(labelsName, labelsType);
+  FailureOr<Value> labels = getTarget(*target, labelsType);
   if (failed(labels))
     return failure();
   markLabels(*labels, type.getShape().back());
@@ -197,15 +204,15 @@ LogicalResult AttachLoss::attachCrossEntropy(StringRef names) {
 }
 
 LogicalResult AttachLoss::attachMeanSquare(StringRef names) {
-  auto predictionAndTarget = splitNames("mse", names);
-  if (failed(predictionAndTarget))
-    return failure();
-  auto [prediction, targetName] = *predictionAndTarget;
-  FailureOr<Value> target = getTarget(targetName, prediction.getType());
+  FailureOr<Target> target = splitNames("mse", names);
   if (failed(target))
     return failure();
+  Value prediction = target->output;
+  FailureOr<Value> values = getTarget(*target, prediction.getType());
+  if (failed(values))
+    return failure();
 
-  appendLayer({prediction, *target}, [](GradientBuilder &b, ValueRange inputs) {
+  appendLayer({prediction, *values}, [](GradientBuilder &b, ValueRange inputs) {
     Value difference = b.subtract(widen(inputs[0], b), widen(inputs[1], b));
     RankedTensorType type = getTensorType(difference);
     Value sum = b.reduce(nn::Reduction::Sum, b.multiply(difference, difference),

@@ -74,3 +74,19 @@ pp.model @half(%x: tensor<2x8xf16> = #pp.input_spec<"x", axis = 0>) {
 nn.function @loss(%x: tensor<2x8xf16>) -> tensor<2x8xf16> {
   nn.return %x : tensor<2x8xf16>
 }
+
+// -----
+
+// Targets are cut along the axis along which the output is.
+
+// CE-LABEL: pp.model @batch_second
+// CE: tensor<2x3xi64> = #pp.input_spec<"labels", axis = 1,
+// MSE-LABEL: pp.model @batch_second
+// MSE: tensor<2x3x8xf32> = #pp.input_spec<"target", axis = 1>)
+pp.model @batch_second(%x: tensor<2x3x8xf32> = #pp.input_spec<"x", axis = 1>) {
+  %y = pp.layer "head" @head(%x) parameters [] : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  pp.return outputs ["y"] %y : tensor<2x3x8xf32> axes [1]
+}
+nn.function @head(%x: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  nn.return %x : tensor<2x3x8xf32>
+}

@@ -27,8 +27,9 @@ struct ImportOnnxOptions {
       llvm::cl::desc("Size of the batch dimension, in samples")};
   llvm::cl::opt<std::string> batchDim{
       "batch-dim", llvm::cl::value_desc("DIM"),
-      llvm::cl::desc("Dimension along which a batch is cut (default: that of "
-                     "axis 0 of the first input)")};
+      llvm::cl::desc("Dimension along which a batch is cut (default: the one "
+                     "called batch, or else that of axis 0 of the first "
+                     "input)")};
   llvm::cl::opt<bool> allowExternalSymlinks{
       "allow-external-symlinks",
       llvm::cl::desc("Read external data through symbolic links")};

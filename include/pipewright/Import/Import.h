@@ -30,8 +30,8 @@ struct ImportOptions {
   /// Sizes of symbolic dimensions. A dimension without a name is called
   /// `<input>.<axis>`.
   llvm::StringMap<int64_t> bind;
-  /// The symbolic dimension along which a batch is cut; empty: that of axis 0
-  /// of the first input.
+  /// The symbolic dimension along which a batch is cut; empty: the first whose
+  /// name begins with "batch", or else that of axis 0 of the first input.
   std::string batchDim;
   /// The size of the batch dimension.
   std::optional<int64_t> microbatchSize;
