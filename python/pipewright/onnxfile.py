@@ -218,9 +218,10 @@ def _decode_tensor(message: memoryview) -> tuple[str, Tensor]:
     return name, Tensor(dtype, tuple(shape), data)
 
 
-def _encode_tensor(
+def encode_tensor(
     name: str, tensor: Tensor, file: str | None = None, blob: bytearray | None = None
 ) -> bytes:
+    """A TensorProto; with `blob`, a large one's bytes go there, of the file `file`."""
     parts = [pb.integer(1, extent) for extent in tensor.shape]
     parts += [pb.integer(2, tensor.dtype), pb.delimited(8, name)]
     if blob is None or len(tensor.data) < 1024:
@@ -237,7 +238,7 @@ def _encode_tensor(
 def _encode_attribute(name: str, value: Attribute) -> bytes:
     head = pb.delimited(1, name)
     if isinstance(value, Tensor):
-        return head + pb.delimited(5, _encode_tensor("", value)) + pb.integer(20, 4)
+        return head + pb.delimited(5, encode_tensor("", value)) + pb.integer(20, 4)
     if isinstance(value, str):
         return head + pb.delimited(4, value) + pb.integer(20, 3)
     if isinstance(value, float):
@@ -273,7 +274,7 @@ def _encode_model(graph: Graph, file: str | None, blob: bytearray | None) -> byt
     parts = [pb.delimited(1, _encode_node(node)) for node in graph.nodes]
     parts.append(pb.delimited(2, graph.name))
     for name, tensor in graph.initializers.items():
-        parts.append(pb.delimited(5, _encode_tensor(name, tensor, file, blob)))
+        parts.append(pb.delimited(5, encode_tensor(name, tensor, file, blob)))
     parts += [pb.delimited(11, _encode_value(*value)) for value in graph.inputs]
     parts += [pb.delimited(12, _encode_value(*value)) for value in graph.outputs]
     opset = pb.delimited(1, "") + pb.integer(2, graph.opset)
