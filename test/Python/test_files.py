@@ -40,7 +40,7 @@ VARIANTS = [
 
 def checker_is_available() -> bool:
     try:
-        command = [CHECKER, "-c", "import onnx"]
+        command = [CHECKER, "-c", "import onnx.checker"]
         return subprocess.run(command, capture_output=True).returncode == 0
     except FileNotFoundError:
         return False
