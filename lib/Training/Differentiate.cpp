@@ -76,14 +76,21 @@ LogicalResult Differentiate::narrow(StringRef option, StringRef pattern,
                                     << "' matches no trainable parameter";
 }
 
-/// Parameters without a gradient in any layer are not trainable.
+/// Parameters without a gradient in any layer are not trainable, which nobody
+/// may have meant.
 LogicalResult Differentiate::keepTrained(pp::ModelOp model) {
   auto layers = findWeightGradients(getOperation());
-  for (auto parameter : getOperation().getOps<pp::ParameterOp>())
-    parameter.setTrainable(layers.contains(parameter.getSymName()));
   if (layers.empty())
     return model.emitOpError(
         "has no trainable parameter that the loss depends on");
+  for (auto parameter : getOperation().getOps<pp::ParameterOp>()) {
+    if (!parameter.getTrainable() || layers.contains(parameter.getSymName()))
+      continue;
+    parameter.setTrainable(false);
+    emitWarning(UnknownLoc::get(&getContext()))
+        << "parameter '" << parameter.getSymName()
+        << "' is not trained: no gradient of the loss reaches it";
+  }
   return success();
 }
 

@@ -1,8 +1,9 @@
-// RUN: pp-opt %s --nn-differentiate --nn-attach-optimizer=optimizer=sgd --pp-verify-training | FileCheck %s
+// RUN: pp-opt %s --nn-differentiate --nn-attach-optimizer=optimizer=sgd --pp-verify-training 2>&1 | FileCheck %s
 
 // A tied parameter has one update from all layers with a gradient for it, in
 // order; one without a gradient has none.
 
+// CHECK: warning: parameter 'unused' is not trained: no gradient of the loss reaches it
 // CHECK: module attributes {pp.phase = #pp.phase<training>}
 // CHECK: pp.parameter @tied trainable
 // CHECK: pp.parameter @unused :
