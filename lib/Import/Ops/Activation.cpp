@@ -80,6 +80,14 @@ static FailureOr<Value> importPRelu(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
   Value x = node.operand(0);
   SmallVector<Value> values{x, node.operand(1)};
+  // Before operator set 7 a list of slopes had one for each channel.
+  int64_t rank = getTensorType(x).getRank();
+  if (node.getOpset() < 7 && rank > 1 &&
+      getTensorType(values[1]).getRank() == 1) {
+    SmallVector<int64_t> shape(rank - 1, 1);
+    shape[0] = getShape(values[1])[0];
+    values[1] = b.reshape(values[1], shape);
+  }
   if (failed(node.broadcastTogether(values)))
     return failure();
   if (getShape(values[0]) != getShape(x))
@@ -278,7 +286,7 @@ void registerActivation(OnnxOpRegistry &registry) {
   registry.add("HardSwish", /*since=*/14, 1, importActivation<hardSwish>);
   registry.add("LeakyRelu", /*since=*/6, 1, importActivation<leakyRelu>);
   registry.add("Mish", /*since=*/18, 1, importActivation<mish>);
-  registry.add("PRelu", /*since=*/7, 2, importPRelu);
+  registry.add("PRelu", /*since=*/1, 2, importPRelu);
   registry.add("Selu", /*since=*/6, 1, importActivation<selu>);
   registry.add("Shrink", /*since=*/9, 1, importActivation<shrink>);
   registry.add("Softplus", /*since=*/1, 1, importActivation<softplus>);

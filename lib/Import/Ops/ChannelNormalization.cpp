@@ -113,6 +113,12 @@ static LogicalResult trainBatchNorm(OnnxNode &node, double epsilon) {
   return success();
 }
 
+static bool trains(const OnnxNode &node) {
+  if (node.getOpset() < 7)
+    return node.getInt("is_test", 0) == 0;
+  return node.getInt("training_mode", 0) != 0;
+}
+
 static LogicalResult importBatchNorm(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
   Value x = node.operand(0);
@@ -127,7 +133,7 @@ static LogicalResult importBatchNorm(OnnxNode &node) {
   node.getContext().keepFixed(node.operand(3));
   node.getContext().keepFixed(node.operand(4));
   double epsilon = node.getFloat("epsilon", 1e-5);
-  if (node.getInt("training_mode", 0) != 0)
+  if (trains(node))
     return trainBatchNorm(node, epsilon);
 
   Value mean = broadcastChannels(b, node.operand(3), x);
@@ -264,7 +270,7 @@ static FailureOr<Value> importLRN(OnnxNode &node) {
 
 namespace pipewright {
 void registerChannelNormalization(OnnxOpRegistry &registry) {
-  registry.add("BatchNormalization", /*since=*/7, 5, importBatchNorm);
+  registry.add("BatchNormalization", /*since=*/1, 5, importBatchNorm);
   registry.add("GroupNormalization", /*since=*/18, 3, importGroupNorm);
   registry.add("InstanceNormalization", /*since=*/6, 3, importInstanceNorm);
   registry.add("LRN", /*since=*/1, 1, importLRN);

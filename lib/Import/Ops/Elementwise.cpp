@@ -89,17 +89,44 @@ static FailureOr<Value> importIsNaN(OnnxNode &node) {
 // Binary and n-ary
 //===----------------------------------------------------------------------===//
 
+/// The operands of \p node, ready to be broadcast together by NumPy's rule.
+/// Before operator set 7 the axes of the right one are those of the left one
+/// from `axis` on.
+static FailureOr<SmallVector<Value>> alignOperands(OnnxNode &node) {
+  SmallVector<Value> values(node.getOperands());
+  if (llvm::is_contained(values, Value()))
+    return node.emitError() << "leaves out an operand in the middle";
+  if (node.getOpset() >= 7 || !node.hasAttribute("axis") || values.size() != 2)
+    return values;
+  int64_t rank = getTensorType(values[0]).getRank();
+  SmallVector<int64_t> shape(getShape(values[1]));
+  FailureOr<int64_t> axis = node.getAxis(node.getInt("axis", 0), rank);
+  if (failed(axis))
+    return failure();
+  if (*axis + int64_t(shape.size()) > rank)
+    return node.emitError() << "aligns " << values[1].getType() << " with axis "
+                            << *axis << " of " << values[0].getType();
+  shape.append(rank - *axis - shape.size(), 1);
+  values[1] = node.getBuilder().reshape(values[1], shape);
+  return values;
+}
+
+static FailureOr<SmallVector<Value>> broadcastOperands(OnnxNode &node) {
+  FailureOr<SmallVector<Value>> values = alignOperands(node);
+  if (failed(values) || failed(node.broadcastTogether(*values)))
+    return failure();
+  return values;
+}
+
 /// An operator on operands that are broadcast to one shape, from left to
 /// right: `a + b + c` is `(a + b) + c`.
 template <typename OpTy>
 static FailureOr<Value> importNary(OnnxNode &node) {
-  SmallVector<Value> values(node.getOperands());
-  if (llvm::is_contained(values, Value()))
-    return node.emitError() << "leaves out an operand in the middle";
-  if (failed(node.broadcastTogether(values)))
+  FailureOr<SmallVector<Value>> values = broadcastOperands(node);
+  if (failed(values))
     return failure();
-  Value result = values.front();
-  for (Value value : ArrayRef<Value>(values).drop_front())
+  Value result = values->front();
+  for (Value value : ArrayRef<Value>(*values).drop_front())
     result = node.getBuilder().create<OpTy>(result, value);
   return result;
 }
@@ -113,10 +140,10 @@ static FailureOr<Value> importMean(OnnxNode &node) {
 
 template <nn::Comparison predicate>
 static FailureOr<Value> importCompare(OnnxNode &node) {
-  SmallVector<Value> values(node.getOperands());
-  if (failed(node.broadcastTogether(values)))
+  FailureOr<SmallVector<Value>> values = broadcastOperands(node);
+  if (failed(values))
     return failure();
-  return node.getBuilder().compare(predicate, values[0], values[1]);
+  return node.getBuilder().compare(predicate, (*values)[0], (*values)[1]);
 }
 
 static FailureOr<Value> importPow(OnnxNode &node) {
@@ -126,27 +153,36 @@ static FailureOr<Value> importPow(OnnxNode &node) {
   Type computed = isa<FloatType>(element)
                       ? element
                       : Float64Type::get(element.getContext());
-  SmallVector<Value> values{b.cast(node.operand(0), computed),
-                            b.cast(node.operand(1), computed)};
-  if (failed(node.broadcastTogether(values)))
+  FailureOr<SmallVector<Value>> values = alignOperands(node);
+  if (failed(values))
     return failure();
-  return b.cast(b.create<nn::PowOp>(values[0], values[1]), element);
+  for (Value &value : *values)
+    value = b.cast(value, computed);
+  if (failed(node.broadcastTogether(*values)))
+    return failure();
+  return b.cast(b.create<nn::PowOp>((*values)[0], (*values)[1]), element);
 }
 
 /// With `fmod` the remainder has the sign of the dividend.
 static FailureOr<Value> importMod(OnnxNode &node) {
   if (node.getInt("fmod", 0) == 0)
     return importNary<nn::ModOp>(node);
-  if (!isa<IntegerType>(getElementType(node.operand(0))))
-    return node.emitError() << "has fmod=1 on floating-point operands, which "
-                            << "is not supported";
-  NNBuilder &b = node.getBuilder();
-  SmallVector<Value> values(node.getOperands());
-  if (failed(node.broadcastTogether(values)))
+  FailureOr<SmallVector<Value>> values = broadcastOperands(node);
+  if (failed(values))
     return failure();
-  Value quotient = b.create<nn::DivOp>(values[0], values[1]);
-  return b.create<nn::SubOp>(values[0],
-                             b.create<nn::MulOp>(quotient, values[1]));
+  NNBuilder &b = node.getBuilder();
+  Value dividend = (*values)[0], divisor = (*values)[1];
+  if (isa<IntegerType>(getElementType(dividend))) {
+    Value quotient = b.create<nn::DivOp>(dividend, divisor);
+    return b.create<nn::SubOp>(dividend,
+                               b.create<nn::MulOp>(quotient, divisor));
+  }
+  Value remainder = b.create<nn::ModOp>(b.create<nn::AbsOp>(dividend),
+                                        b.create<nn::AbsOp>(divisor));
+  Value isNegative =
+      b.compare(nn::Comparison::Less, dividend, b.splatLike(dividend, 0.0));
+  return b.create<nn::SelectOp>(remainder.getType(), isNegative,
+                                b.create<nn::NegOp>(remainder), remainder);
 }
 
 //===----------------------------------------------------------------------===//
@@ -251,27 +287,26 @@ void registerElementwise(OnnxOpRegistry &registry) {
   using nn::Comparison;
   constexpr int64_t unlimited = Arity::unlimited;
   registerUnary(registry);
-  // Operands are broadcast by NumPy's rule from operator set 7 on.
-  registry.add("Add", /*since=*/7, 2, importNary<nn::AddOp>);
-  registry.add("Sub", /*since=*/7, 2, importNary<nn::SubOp>);
-  registry.add("Mul", /*since=*/7, 2, importNary<nn::MulOp>);
-  registry.add("Div", /*since=*/7, 2, importNary<nn::DivOp>);
-  registry.add("And", /*since=*/7, 2, importNary<nn::AndOp>);
-  registry.add("Or", /*since=*/7, 2, importNary<nn::OrOp>);
-  registry.add("Xor", /*since=*/7, 2, importCompare<Comparison::NotEqual>);
-  registry.add("Pow", /*since=*/7, 2, importPow);
+  registry.add("Add", /*since=*/1, 2, importNary<nn::AddOp>);
+  registry.add("Sub", /*since=*/1, 2, importNary<nn::SubOp>);
+  registry.add("Mul", /*since=*/1, 2, importNary<nn::MulOp>);
+  registry.add("Div", /*since=*/1, 2, importNary<nn::DivOp>);
+  registry.add("And", /*since=*/1, 2, importNary<nn::AndOp>);
+  registry.add("Or", /*since=*/1, 2, importNary<nn::OrOp>);
+  registry.add("Xor", /*since=*/1, 2, importCompare<Comparison::NotEqual>);
+  registry.add("Pow", /*since=*/1, 2, importPow);
   registry.add("Mod", /*since=*/10, 2, importMod);
-  registry.add("Equal", /*since=*/7, 2, importCompare<Comparison::Equal>);
-  registry.add("Less", /*since=*/7, 2, importCompare<Comparison::Less>);
-  registry.add("Greater", /*since=*/7, 2, importCompare<Comparison::Greater>);
+  registry.add("Equal", /*since=*/1, 2, importCompare<Comparison::Equal>);
+  registry.add("Less", /*since=*/1, 2, importCompare<Comparison::Less>);
+  registry.add("Greater", /*since=*/1, 2, importCompare<Comparison::Greater>);
   registry.add("LessOrEqual", /*since=*/12, 2,
                importCompare<Comparison::LessOrEqual>);
   registry.add("GreaterOrEqual", /*since=*/12, 2,
                importCompare<Comparison::GreaterOrEqual>);
-  registry.add("Max", /*since=*/8, {1, unlimited}, importNary<nn::MaxOp>);
-  registry.add("Min", /*since=*/8, {1, unlimited}, importNary<nn::MinOp>);
-  registry.add("Sum", /*since=*/8, {1, unlimited}, importNary<nn::AddOp>);
-  registry.add("Mean", /*since=*/8, {1, unlimited}, importMean);
+  registry.add("Max", /*since=*/1, {1, unlimited}, importNary<nn::MaxOp>);
+  registry.add("Min", /*since=*/1, {1, unlimited}, importNary<nn::MinOp>);
+  registry.add("Sum", /*since=*/1, {1, unlimited}, importNary<nn::AddOp>);
+  registry.add("Mean", /*since=*/1, {1, unlimited}, importMean);
   registry.add("Cast", /*since=*/6, 1, importCast);
   registry.add("CastLike", /*since=*/15, 2, importCastLike);
   registry.add("Clip", /*since=*/6, {1, 3}, importClip);

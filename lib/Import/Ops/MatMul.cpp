@@ -113,7 +113,7 @@ static FailureOr<Value> importFusedMatMul(OnnxNode &node) {
 
 namespace pipewright {
 void registerMatMul(OnnxOpRegistry &registry) {
-  registry.add("Gemm", /*since=*/7, {2, 3}, importGemm);
+  registry.add("Gemm", /*since=*/1, {2, 3}, importGemm);
   registry.add("MatMul", /*since=*/1, 2, importMatMul);
 
   registry.setDomain("com.microsoft");

@@ -54,6 +54,6 @@ static LogicalResult importDropout(OnnxNode &node) {
 
 namespace pipewright {
 void registerRandom(OnnxOpRegistry &registry) {
-  registry.add("Dropout", /*since=*/7, {1, 3}, importDropout);
+  registry.add("Dropout", /*since=*/1, {1, 3}, importDropout);
 }
 } // namespace pipewright
