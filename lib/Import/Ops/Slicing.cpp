@@ -6,6 +6,8 @@
 
 #include "pipewright/Import/OnnxOpRegistry.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -206,34 +208,93 @@ static FailureOr<Value> crop(OnnxNode &node, const PadAmounts &amounts) {
                                  SmallVector<int64_t>(sizes.size(), 1));
 }
 
-static FailureOr<Value> importPad(OnnxNode &node) {
+/// Which of \p size elements is found at \p position, which may be before or
+/// after all of them.
+using FindElementFn = int64_t (*)(int64_t position, int64_t size);
+
+static int64_t findNearest(int64_t position, int64_t size) {
+  return std::clamp<int64_t>(position, 0, size - 1);
+}
+
+static int64_t findRepeated(int64_t position, int64_t size) {
+  return (position % size + size) % size;
+}
+
+/// The elements go to and fro; the first and the last are met once each time.
+static int64_t findReflected(int64_t position, int64_t size) {
+  if (size == 1)
+    return 0;
+  int64_t period = 2 * (size - 1);
+  int64_t phase = findRepeated(position, period);
+  return std::min(phase, period - phase);
+}
+
+/// Pads \p x with elements of its own, one axis after the other.
+static FailureOr<Value> padWithElements(OnnxNode &node, Value x,
+                                        const PadAmounts &amounts,
+                                        FindElementFn find) {
   NNBuilder &b = node.getBuilder();
-  StringRef mode = node.getString("mode", "constant");
-  if (mode != "constant")
-    return node.emitError()
-           << "has mode '" << mode << "', which is not supported";
-  FailureOr<PadAmounts> amounts =
-      getPadAmounts(node, getTensorType(node.operand(0)).getRank());
-  if (failed(amounts))
-    return failure();
+  for (auto [axis, low, high] : llvm::enumerate(amounts.low, amounts.high)) {
+    SmallVector<int64_t> shape(getShape(x)), elements;
+    int64_t size = shape[axis];
+    if (low <= 0 && high <= 0)
+      continue;
+    int64_t first = -std::max<int64_t>(low, 0);
+    int64_t end = size + std::max<int64_t>(high, 0);
+    constexpr int64_t limit = int64_t(1) << 28;
+    if (size == 0 || end - first > limit)
+      return node.emitError() << "pads an axis of size " << size << " to "
+                              << end - first << " with elements of its own";
+    for (int64_t position = first; position < end; ++position)
+      elements.push_back(find(position, size));
+    shape[axis] = elements.size();
+    x = b.create<nn::GatherOp>(getTensorType(x).clone(shape), x,
+                               b.integers(elements), axis);
+  }
+  return x;
+}
+
+static FailureOr<Value> padWithNumber(OnnxNode &node, Value x,
+                                      PadAmounts amounts) {
   FailureOr<double> value = node.getFloat("value", 0.0);
   if (node.hasOperand(2))
     value = node.getNumber(2);
-  FailureOr<Value> cropped = crop(node, *amounts);
-  if (failed(value) || failed(cropped))
+  if (failed(value))
     return failure();
-  SmallVector<int64_t> shape(getShape(*cropped)), none(shape.size(), 0);
+  SmallVector<int64_t> shape(getShape(x)), none(shape.size(), 0);
   for (auto [size, low, high] :
-       llvm::zip_equal(shape, amounts->low, amounts->high)) {
+       llvm::zip_equal(shape, amounts.low, amounts.high)) {
     low = std::max<int64_t>(low, 0);
     high = std::max<int64_t>(high, 0);
     size += low + high;
   }
-  if (shape == getShape(*cropped))
-    return *cropped;
-  return b.create<nn::PadOp>(getTensorType(*cropped).clone(shape), *cropped,
-                             amounts->low, amounts->high, none,
-                             llvm::APFloat(*value));
+  if (shape == getShape(x))
+    return x;
+  return node.getBuilder().create<nn::PadOp>(getTensorType(x).clone(shape), x,
+                                             amounts.low, amounts.high, none,
+                                             llvm::APFloat(*value));
+}
+
+static FailureOr<Value> importPad(OnnxNode &node) {
+  FailureOr<PadAmounts> amounts =
+      getPadAmounts(node, getTensorType(node.operand(0)).getRank());
+  if (failed(amounts))
+    return failure();
+  FailureOr<Value> cropped = crop(node, *amounts);
+  if (failed(cropped))
+    return failure();
+  StringRef mode = node.getString("mode", "constant");
+  if (mode == "constant")
+    return padWithNumber(node, *cropped, *amounts);
+  auto find = llvm::StringSwitch<FindElementFn>(mode)
+                  .Case("edge", findNearest)
+                  .Case("reflect", findReflected)
+                  .Case("wrap", findRepeated)
+                  .Default(nullptr);
+  if (!find)
+    return node.emitError()
+           << "has mode '" << mode << "', which is not supported";
+  return padWithElements(node, *cropped, *amounts, find);
 }
 
 //===----------------------------------------------------------------------===//
