@@ -20,10 +20,51 @@ static SmallVector<int64_t> getKernelAxes(const Windows &windows) {
   return llvm::to_vector(llvm::seq<int64_t>(2, 2 + windows.kernel.size()));
 }
 
-static FailureOr<Value> importMaxPool(OnnxNode &node) {
+/// The numbers of the elements of an image of the type of \p image, which count
+/// from its first element on. Within a channel the last axis varies fastest or,
+/// if it \p isColumnMajor, the first one.
+static Value numberElements(NNBuilder &b, Value image, bool isColumnMajor) {
+  RankedTensorType type =
+      getTensorType(image).clone(b.getOpBuilder().getI64Type());
+  // From the axis that varies fastest to the batch.
+  SmallVector<int64_t> axes = getSpatialAxes(image);
+  if (!isColumnMajor)
+    std::reverse(axes.begin(), axes.end());
+  axes.append({1, 0});
+  Value sum;
+  int64_t stride = 1;
+  for (int64_t axis : axes) {
+    Value part = b.scale(b.iota(type, axis), stride);
+    sum = sum ? b.create<nn::AddOp>(sum, part) : part;
+    stride *= type.getDimSize(axis);
+  }
+  return sum;
+}
+
+/// The number of the element that is the largest of its window: the lowest
+/// number if there are several.
+static Value findLargest(OnnxNode &node, const Windows &windows, Value elements,
+                         Value largest) {
   NNBuilder &b = node.getBuilder();
-  if (node.getInt("storage_order", 0) != 0)
-    return node.emitError() << "has storage_order=1, which is not supported";
+  bool isColumnMajor = node.getInt("storage_order", 0) != 0;
+  Value numbers = extractWindows(
+      b, numberElements(b, node.operand(0), isColumnMajor), windows, 0.0);
+  SmallVector<int64_t> axes = getKernelAxes(windows);
+  SmallVector<int64_t> kept(getShape(elements));
+  for (int64_t axis : axes)
+    kept[axis] = 1;
+  Value isLargest =
+      b.compare(nn::Comparison::Equal, elements,
+                b.broadcast(b.reshape(largest, kept), getShape(elements)));
+  Value nowhere =
+      b.splatLike(numbers, getTensorType(node.operand(0)).getNumElements());
+  Value found =
+      b.create<nn::SelectOp>(numbers.getType(), isLargest, numbers, nowhere);
+  return b.reduce(nn::Reduction::Min, found, axes, /*keepAxes=*/false);
+}
+
+static LogicalResult importMaxPool(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
   if (!isa<FloatType>(getElementType(node.operand(0))))
     return node.emitError() << "pools " << node.operand(0).getType()
                             << ", which is not of floating point";
@@ -32,8 +73,12 @@ static FailureOr<Value> importMaxPool(OnnxNode &node) {
     return failure();
   Value elements = extractWindows(b, node.operand(0), *windows,
                                   -std::numeric_limits<double>::infinity());
-  return b.reduce(nn::Reduction::Max, elements, getKernelAxes(*windows),
-                  /*keepAxes=*/false);
+  Value largest = b.reduce(nn::Reduction::Max, elements,
+                           getKernelAxes(*windows), /*keepAxes=*/false);
+  node.setResult(0, largest);
+  if (node.hasResult(1))
+    node.setResult(1, findLargest(node, *windows, elements, largest));
+  return success();
 }
 
 /// How many elements of \p axis the window at each position has: those of the

@@ -90,26 +90,56 @@ static FailureOr<Value> importLogSumExp(OnnxNode &node) {
 // Positions
 //===----------------------------------------------------------------------===//
 
-/// The position of the extreme along an axis: the first of several, or the
-/// last if the node asks for that.
-template <nn::Reduction kind>
-static FailureOr<Value> importArg(OnnxNode &node) {
-  NNBuilder &b = node.getBuilder();
-  Value x = node.operand(0);
+/// The position of the extreme along \p axis: the first of several, or the
+/// last if \p isLast.
+static Value findExtreme(NNBuilder &b, nn::Reduction kind, Value x,
+                         int64_t axis, bool isLast, bool keepAxes) {
   ArrayRef<int64_t> shape = getShape(x);
-  FailureOr<int64_t> axis = node.getAxis(node.getInt("axis", 0), shape.size());
-  if (failed(axis))
-    return failure();
-  bool isLast = node.getInt("select_last_index", 0) != 0;
-  Value extreme = b.reduce(kind, x, *axis, /*keepAxes=*/true);
+  Value extreme = b.reduce(kind, x, axis, /*keepAxes=*/true);
   Value isExtreme =
       b.compare(nn::Comparison::Equal, x, b.broadcast(extreme, shape));
   auto type = RankedTensorType::get(shape, b.getOpBuilder().getI64Type());
-  Value nowhere = b.splat(type, isLast ? -1 : shape[*axis]);
+  Value nowhere = b.splat(type, isLast ? -1 : shape[axis]);
   Value position =
-      b.create<nn::SelectOp>(type, isExtreme, b.iota(type, *axis), nowhere);
+      b.create<nn::SelectOp>(type, isExtreme, b.iota(type, axis), nowhere);
   return b.reduce(isLast ? nn::Reduction::Max : nn::Reduction::Min, position,
-                  *axis, node.getInt("keepdims", 1) != 0);
+                  axis, keepAxes);
+}
+
+template <nn::Reduction kind>
+static FailureOr<Value> importArg(OnnxNode &node) {
+  Value x = node.operand(0);
+  FailureOr<int64_t> axis =
+      node.getAxis(node.getInt("axis", 0), getTensorType(x).getRank());
+  if (failed(axis))
+    return failure();
+  return findExtreme(node.getBuilder(), kind, x, *axis,
+                     node.getInt("select_last_index", 0) != 0,
+                     node.getInt("keepdims", 1) != 0);
+}
+
+/// 1 at the first of the largest elements along an axis, and 0 elsewhere.
+static FailureOr<Value> importHardmax(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  SmallVector<int64_t> shape(getShape(x));
+  // Before operator set 13 all axes from `axis` on are one.
+  bool isFlattened = node.getOpset() < 13;
+  FailureOr<int64_t> axis =
+      node.getAxis(node.getInt("axis", isFlattened ? 1 : -1), shape.size());
+  if (failed(axis))
+    return failure();
+  if (isFlattened)
+    x = b.reshape(
+        x, {ShapedType::getNumElements(ArrayRef(shape).take_front(*axis)),
+            ShapedType::getNumElements(ArrayRef(shape).drop_front(*axis))});
+  int64_t along = isFlattened ? 1 : *axis;
+  Value position = findExtreme(b, nn::Reduction::Max, x, along,
+                               /*isLast=*/false, /*keepAxes=*/true);
+  auto type = RankedTensorType::get(getShape(x), b.getOpBuilder().getI64Type());
+  Value isThere = b.compare(nn::Comparison::Equal, b.iota(type, along),
+                            b.broadcast(position, getShape(x)));
+  return b.reshape(b.cast(isThere, getElementType(x)), shape);
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,6 +165,7 @@ void registerReduction(OnnxOpRegistry &registry) {
   registry.add("ArgMax", /*since=*/1, 1, importArg<Reduction::Max>);
   registry.add("ArgMin", /*since=*/1, 1, importArg<Reduction::Min>);
   registry.add("CumSum", /*since=*/11, 2, importCumSum);
+  registry.add("Hardmax", /*since=*/1, 1, importHardmax);
   registry.add("ReduceL1", /*since=*/1, {1, 2},
                importSumOf<apply<nn::AbsOp>, keep>);
   registry.add("ReduceL2", /*since=*/1, {1, 2},
