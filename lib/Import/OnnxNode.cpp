@@ -142,6 +142,14 @@ std::optional<SmallVector<int64_t>> OnnxNode::getInts(StringRef name) const {
                               attribute->ints().end());
 }
 
+SmallVector<double> OnnxNode::getFloats(StringRef name) const {
+  const AttributeProto *attribute = findAttribute(name);
+  if (!attribute)
+    return {};
+  return SmallVector<double>(attribute->floats().begin(),
+                             attribute->floats().end());
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -118,6 +118,8 @@ public:
   llvm::StringRef getString(llvm::StringRef name,
                             llvm::StringRef otherwise) const;
   std::optional<llvm::SmallVector<int64_t>> getInts(llvm::StringRef name) const;
+  /// The numbers in attribute \p name; none without it.
+  llvm::SmallVector<double> getFloats(llvm::StringRef name) const;
 
   //===--------------------------------------------------------------------===//
   // Types

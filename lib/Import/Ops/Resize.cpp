@@ -28,7 +28,9 @@ enum class Coordinates {
   HalfPixelSymmetric,
   PyTorchHalfPixel,
   AlignCorners,
-  Asymmetric
+  Asymmetric,
+  TFHalfPixelForNearest,
+  TFCropAndResize
 };
 
 enum class Rounding { PreferFloor, PreferCeil, Floor, Ceil };
@@ -41,6 +43,8 @@ struct Method {
   double cubic = -0.75;
   /// Taps outside of the image count nothing, instead of being its border.
   bool excludesOutside = false;
+  /// What elements beyond the image are, when a region is resized.
+  double extrapolation = 0;
 };
 
 /// One axis: the old and the new size, and their ratio, which need not be
@@ -48,6 +52,8 @@ struct Method {
 struct Axis {
   int64_t from, to;
   double scale;
+  /// The region that is resized, from 0 to 1; for TFCropAndResize.
+  double start = 0, end = 1;
 };
 
 /// An old element of each new one, and its weight.
@@ -81,6 +87,14 @@ static double locate(const Method &method, const Axis &axis, int64_t i) {
   }
   case Coordinates::Asymmetric:
     return i / axis.scale;
+  case Coordinates::TFHalfPixelForNearest:
+    return (i + 0.5) / axis.scale;
+  case Coordinates::TFCropAndResize: {
+    double last = axis.from - 1;
+    if (axis.to == 1)
+      return (axis.start + axis.end) / 2 * last;
+    return (axis.start + i * (axis.end - axis.start) / (axis.to - 1)) * last;
+  }
   }
   llvm_unreachable("all kinds are above");
 }
@@ -180,6 +194,24 @@ static Value resizeAxis(NNBuilder &b, Value x, int64_t dim, const Axis &axis,
   return sum;
 }
 
+/// Puts the number for elements beyond the image where \p axis left it.
+static Value extrapolate(NNBuilder &b, Value x, int64_t dim, const Axis &axis,
+                         const Method &method) {
+  SmallVector<bool> isBeyond;
+  for (int64_t i = 0; i < axis.to; ++i) {
+    double position = locate(method, axis, i);
+    isBeyond.push_back(position < 0 || position > axis.from - 1);
+  }
+  if (!llvm::is_contained(isBeyond, true))
+    return x;
+  SmallVector<int64_t> shape(getTensorType(x).getRank(), 1);
+  shape[dim] = axis.to;
+  Value mask = b.constant(DenseElementsAttr::get(
+      RankedTensorType::get(shape, b.getOpBuilder().getI1Type()), isBeyond));
+  return b.create<nn::SelectOp>(x.getType(), b.broadcast(mask, getShape(x)),
+                                b.splatLike(x, method.extrapolation), x);
+}
+
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
@@ -211,7 +243,9 @@ static FailureOr<Method> getMethod(OnnxNode &node) {
        {"half_pixel_symmetric", Coordinates::HalfPixelSymmetric},
        {"pytorch_half_pixel", Coordinates::PyTorchHalfPixel},
        {"align_corners", Coordinates::AlignCorners},
-       {"asymmetric", Coordinates::Asymmetric}});
+       {"asymmetric", Coordinates::Asymmetric},
+       {"tf_half_pixel_for_nn", Coordinates::TFHalfPixelForNearest},
+       {"tf_crop_and_resize", Coordinates::TFCropAndResize}});
   FailureOr<Rounding> rounding = getChoice<Rounding>(
       node, "nearest_mode", isOld ? "floor" : "round_prefer_floor",
       {{"round_prefer_floor", Rounding::PreferFloor},
@@ -225,9 +259,12 @@ static FailureOr<Method> getMethod(OnnxNode &node) {
   if (!isa<FloatType>(getElementType(node.operand(0))) &&
       *mode != Mode::Nearest)
     return node.emitError() << "interpolates between integers";
-  return Method{*mode, *coordinates, *rounding,
+  return Method{*mode,
+                *coordinates,
+                *rounding,
                 node.getFloat("cubic_coeff_a", -0.75),
-                node.getInt("exclude_outside", 0) != 0};
+                node.getInt("exclude_outside", 0) != 0,
+                node.getFloat("extrapolation_value", 0.0)};
 }
 
 /// The numbers of operand \p i; none if it is left out or empty.
@@ -293,6 +330,23 @@ static FailureOr<SmallVector<Axis>> getAxes(OnnxNode &node,
   return axes;
 }
 
+/// Notes the region of operand 1: where it starts on each axis, and then where
+/// it ends.
+static LogicalResult setRegion(OnnxNode &node, ArrayRef<int64_t> dims,
+                               MutableArrayRef<Axis> axes) {
+  FailureOr<SmallVector<double>> region = getNumbers(node, 1);
+  if (failed(region))
+    return failure();
+  if (region->size() != 2 * dims.size())
+    return node.emitError() << "has a region of " << region->size()
+                            << " numbers for " << dims.size() << " axes";
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    axes[dim].start = (*region)[i];
+    axes[dim].end = (*region)[dims.size() + i];
+  }
+  return success();
+}
+
 static FailureOr<Value> resize(OnnxNode &node, ArrayRef<double> scales,
                                ArrayRef<double> sizes) {
   FailureOr<Method> method = getMethod(node);
@@ -301,17 +355,23 @@ static FailureOr<Value> resize(OnnxNode &node, ArrayRef<double> scales,
   if (failed(method) || failed(node.normalizeAxes(dims, rank)))
     return failure();
   FailureOr<SmallVector<Axis>> axes = getAxes(node, dims, scales, sizes);
-  if (failed(axes))
+  bool crops = method->coordinates == Coordinates::TFCropAndResize;
+  if (failed(axes) || (crops && failed(setRegion(node, dims, *axes))))
     return failure();
+  NNBuilder &b = node.getBuilder();
   Value result = node.operand(0);
   for (auto [dim, axis] : llvm::enumerate(*axes))
-    if (axis.from != axis.to || axis.scale != 1.0)
-      result = resizeAxis(node.getBuilder(), result, dim, axis, *method);
+    if (axis.from != axis.to || axis.scale != 1.0 || axis.start != 0 ||
+        axis.end != 1)
+      result = resizeAxis(b, result, dim, axis, *method);
+  if (crops)
+    for (auto [dim, axis] : llvm::enumerate(*axes))
+      result = extrapolate(b, result, dim, axis, *method);
   return result;
 }
 
-/// Operands: the image, then the scales (operator set 10), or a region of
-/// interest, which only modes use that are not supported, scales and sizes.
+/// Operands: the image, then the scales (operator set 10), or a region, scales
+/// and sizes.
 static FailureOr<Value> importResize(OnnxNode &node) {
   bool isOld = node.getOpset() < 11;
   FailureOr<SmallVector<double>> scales = getNumbers(node, isOld ? 1 : 2);
@@ -321,9 +381,11 @@ static FailureOr<Value> importResize(OnnxNode &node) {
   return resize(node, *scales, *sizes);
 }
 
-/// The older form of Resize.
+/// The older form of Resize, whose scales are an attribute before operator set
+/// 9.
 static FailureOr<Value> importUpsample(OnnxNode &node) {
-  FailureOr<SmallVector<double>> scales = getNumbers(node, 1);
+  FailureOr<SmallVector<double>> scales =
+      node.getOpset() < 9 ? node.getFloats("scales") : getNumbers(node, 1);
   if (failed(scales))
     return failure();
   return resize(node, *scales, {});
@@ -332,6 +394,6 @@ static FailureOr<Value> importUpsample(OnnxNode &node) {
 namespace pipewright {
 void registerResize(OnnxOpRegistry &registry) {
   registry.add("Resize", /*since=*/10, {1, 4}, importResize);
-  registry.add("Upsample", /*since=*/9, 2, importUpsample);
+  registry.add("Upsample", /*since=*/7, {1, 2}, importUpsample);
 }
 } // namespace pipewright

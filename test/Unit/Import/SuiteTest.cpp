@@ -152,7 +152,8 @@ ModelProto SuiteTest::promoteInputs() const {
   GraphProto &graph = *promoted.mutable_graph();
   for (auto [info, tensor] : llvm::zip_equal(inputInfos, inputs)) {
     bool isData = tensor.data_type() == TensorProto::FLOAT &&
-                  tensor.dims_size() > 0 && info.name() != "scales";
+                  tensor.dims_size() > 0 && info.name() != "scales" &&
+                  info.name() != "roi";
     if (isData || info.name().empty())
       continue;
     *graph.add_initializer() = tensor;
