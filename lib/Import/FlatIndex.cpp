@@ -51,6 +51,51 @@ Value FlatIndex::scatter(NNBuilder &b, Value updates, Value table) const {
   return b.reshape(sums, getShape(table));
 }
 
+/// Combines two tensors of one shape.
+static Value combineTwo(NNBuilder &b, nn::Reduction kind, Value lhs,
+                        Value rhs) {
+  switch (kind) {
+  case nn::Reduction::Prod:
+    return b.create<nn::MulOp>(lhs, rhs);
+  case nn::Reduction::Max:
+    return b.create<nn::MaxOp>(lhs, rhs);
+  case nn::Reduction::Min:
+    return b.create<nn::MinOp>(lhs, rhs);
+  case nn::Reduction::Sum:
+  case nn::Reduction::Mean:
+    break;
+  }
+  llvm_unreachable("sums are made by scatter");
+}
+
+Value FlatIndex::combine(NNBuilder &b, nn::Reduction kind, Value updates,
+                         Value table) const {
+  constexpr int64_t limit = int64_t(1) << 24;
+  int64_t count = getTensorType(position).getNumElements();
+  int64_t width =
+      getTensorType(table).getNumElements() / std::max<int64_t>(elements, 1);
+  if (double(count) * elements * width > limit)
+    return {};
+  // Updates, slices, elements of a slice.
+  SmallVector<int64_t> shape = {count, elements, width};
+  auto type = RankedTensorType::get(shape, getElementType(table));
+  auto numbers =
+      RankedTensorType::get({1, elements, 1}, getElementType(position));
+  Value isThere =
+      b.compare(nn::Comparison::Equal,
+                b.broadcast(b.reshape(position, {count, 1, 1}), shape),
+                b.broadcast(b.iota(numbers, /*axis=*/1), shape));
+  Value slices = b.reshape(table, {1, elements, width});
+  // What does not change the slice.
+  Value neutral = kind == nn::Reduction::Prod ? b.splat(type, 1.0)
+                                              : b.broadcast(slices, shape);
+  Value spread = b.create<nn::SelectOp>(
+      type, isThere, b.broadcast(b.reshape(updates, {count, 1, width}), shape),
+      neutral);
+  Value combined = b.reduce(kind, spread, /*axes=*/0, /*keepAxes=*/true);
+  return b.reshape(combineTwo(b, kind, slices, combined), getShape(table));
+}
+
 FailureOr<FlatIndex> pipewright::indexElements(OnnxNode &node, Value table,
                                                Value indices, int64_t axis) {
   NNBuilder &b = node.getBuilder();

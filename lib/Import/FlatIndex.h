@@ -34,6 +34,12 @@ public:
   mlir::Value scatter(NNBuilder &b, mlir::Value updates,
                       mlir::Value table) const;
 
+  /// \p table with the \p updates of each slice combined into it by \p kind:
+  /// their product, or the extreme of one direction.
+  /// Every update is compared with every slice; null if these are too many.
+  mlir::Value combine(NNBuilder &b, nn::Reduction kind, mlir::Value updates,
+                      mlir::Value table) const;
+
 private:
   llvm::SmallVector<int64_t> getFlatShape(mlir::Value table) const;
 

@@ -8,6 +8,8 @@
 
 #include "pipewright/Import/OnnxOpRegistry.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 using namespace pipewright;
 
@@ -55,19 +57,41 @@ static FailureOr<Value> importGatherND(OnnxNode &node) {
 // Scatter
 //===----------------------------------------------------------------------===//
 
+/// The data combined with updates where \p index says, by \p reduction, which
+/// is no sum.
+static FailureOr<Value> combine(OnnxNode &node, const FlatIndex &index,
+                                StringRef reduction) {
+  auto kind = llvm::StringSwitch<std::optional<nn::Reduction>>(reduction)
+                  .Case("mul", nn::Reduction::Prod)
+                  .Case("max", nn::Reduction::Max)
+                  .Case("min", nn::Reduction::Min)
+                  .Default(std::nullopt);
+  if (!kind)
+    return node.emitError()
+           << "has reduction '" << reduction << "', which is not supported";
+  Value data = node.operand(0), updates = node.operand(2);
+  if (getTensorType(updates).getNumElements() == 0)
+    return data;
+  Value combined = index.combine(node.getBuilder(), *kind, updates, data);
+  if (!combined)
+    return node.emitError()
+           << "has reduction '" << reduction << "' of " << updates.getType()
+           << " into " << data.getType() << ", which is too large";
+  return combined;
+}
+
 /// The data with updates where \p index says: in place of what is there, or
-/// added to it. Indices that repeat have no meaning without a reduction.
+/// combined with it. Indices that repeat have no meaning without a reduction.
 static FailureOr<Value> scatter(OnnxNode &node, const FlatIndex &index) {
   NNBuilder &b = node.getBuilder();
   StringRef reduction = node.getString("reduction", "none");
-  if (reduction != "none" && reduction != "add")
-    return node.emitError()
-           << "has reduction '" << reduction << "', which is not supported";
   Value data = node.operand(0), updates = node.operand(2);
   Type element = getElementType(data);
   if (getElementType(updates) != element)
     return node.emitError()
            << "puts " << updates.getType() << " into " << data.getType();
+  if (reduction != "none" && reduction != "add")
+    return combine(node, index, reduction);
   // Sums are of floating point; an f64 holds the integers that occur.
   Type computed = isa<FloatType>(element)
                       ? element

@@ -242,6 +242,45 @@ def expert_cases() -> dict[str, Case]:
     }
 
 
+# ===-----------------------------------------------------------------------===#
+# Scatter and padding
+# ===-----------------------------------------------------------------------===#
+
+
+def scatter_cases() -> dict[str, Case]:
+    """Some elements have several updates, and some have none."""
+    random = Random("scatter")
+
+    def case(operator: str, reduction: str, indices: object, *shape: int) -> Case:
+        operands = [random(4, 3), np.array(indices, np.int64), random(*shape)]
+        attributes = {"reduction": reduction}
+        return Case(operator, operands, 1, attributes, domain="")
+
+    elements = [[0, 2, 1], [0, 2, -1], [3, 1, 1]]
+    slices = [[1], [3], [1], [-1]]
+    return {
+        "scatter_elements_mul": case("ScatterElements", "mul", elements, 3, 3),
+        "scatter_elements_max": case("ScatterElements", "max", elements, 3, 3),
+        "scatter_elements_min": case("ScatterElements", "min", elements, 3, 3),
+        "scatter_slices_max": case("ScatterND", "max", slices, 4, 3),
+        "scatter_slices_min": case("ScatterND", "min", slices, 4, 3),
+    }
+
+
+def pad_cases() -> dict[str, Case]:
+    random = Random("pad")
+
+    def case(mode: str, *amounts: int) -> Case:
+        operands = [random(2, 3, 4), np.array(amounts, np.int64)]
+        return Case("Pad", operands, 1, {"mode": mode}, known=[1], domain="")
+
+    return {
+        "pad_edge": case("edge", 1, 0, 3, 0, 2, -1),
+        "pad_reflect": case("reflect", 1, 2, 3, 0, 1, 2),
+        "pad_wrap": case("wrap", 2, 0, 3, 1, 3, 1),
+    }
+
+
 FAMILIES = [
     attention_cases,
     onnx_attention_cases,
@@ -252,6 +291,8 @@ FAMILIES = [
     product_cases,
     rotary_cases,
     expert_cases,
+    scatter_cases,
+    pad_cases,
 ]
 
 
