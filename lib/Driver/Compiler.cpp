@@ -61,6 +61,7 @@ OwningOpRef<ModuleOp> pipewright::loadModel(const BuildOptions &options,
     import.bind[entry.getKey()] = entry.getValue();
   import.microbatchSize = *size;
   import.allowExternalSymlinks = options.allowExternalSymlinks;
+  import.tieCopies = !options.separateCopies;
   return importOnnx(import, &context);
 }
 

@@ -12,7 +12,6 @@
 #include "OpsetImports.h"
 #include "Proto/Onnx.pb.h"
 #include "Tensors.h"
-#include "TransposedCopies.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -112,7 +111,8 @@ void ModelImporter::checkOperators(GraphScope &scope) {
 //===----------------------------------------------------------------------===//
 
 void ModelImporter::createModel() {
-  transposedCopies = findTransposedCopies(file, root.graph);
+  if (options.tieCopies)
+    copies = findWeightCopies(file, root.graph);
   SmallVector<Attribute> specs;
   for (const ModelInput &input : inputs)
     specs.push_back(
@@ -263,8 +263,7 @@ FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
   Location nodeLoc = builder.getLoc();
   builder.setLoc(NameLoc::get(StringAttr::get(context, tensor.name())));
   llvm::scope_exit restore([&] { builder.setLoc(nodeLoc); });
-  if (auto copy = transposedCopies.find(tensor.name());
-      copy != transposedCopies.end())
+  if (auto copy = copies.find(tensor.name()); copy != copies.end())
     return importCopy(tensor, copy->second);
   llvm::Expected<TensorContents> contents = file.read(tensor);
   if (!contents) {
@@ -280,14 +279,15 @@ FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
 }
 
 FailureOr<Value> ModelImporter::importCopy(const TensorProto &tensor,
-                                           const std::string &weight) {
-  Value value = lookup(weight);
+                                           const WeightCopy &copy) {
+  Value value = lookup(copy.weight);
   if (!value)
     return failure();
   emitRemark(UnknownLoc::get(context))
-      << "initializer '" << tensor.name() << "' is the transpose of '" << weight
-      << "'; they are one parameter";
-  return builder.transpose(value, {1, 0});
+      << "initializer '" << tensor.name() << "' is "
+      << (copy.isTransposed ? "the transpose" : "a copy") << " of '"
+      << copy.weight << "'; they are one parameter";
+  return copy.isTransposed ? builder.transpose(value, {1, 0}) : value;
 }
 
 FailureOr<Value> ModelImporter::importConstant(const TensorProto &tensor,

@@ -9,6 +9,7 @@
 
 #include "GraphScope.h"
 #include "ModelInputs.h"
+#include "WeightCopies.h"
 
 #include "pipewright/Dialect/PP/PP.h"
 #include "pipewright/Import/Import.h"
@@ -58,9 +59,8 @@ private:
   mlir::Value lookup(const std::string &name, GraphScope &scope);
   mlir::FailureOr<mlir::Value>
   importInitializer(const onnx::TensorProto &tensor);
-  /// The transpose of \p weight for \p tensor, which is a copy of it.
   mlir::FailureOr<mlir::Value> importCopy(const onnx::TensorProto &tensor,
-                                          const std::string &weight);
+                                          const onnx::WeightCopy &copy);
   mlir::Value createParameter(const onnx::TensorContents &contents,
                               llvm::StringRef name,
                               const onnx::TensorProto *initializer);
@@ -76,8 +76,8 @@ private:
   NNBuilder builder;
   llvm::SmallVector<ModelInput> inputs;
   std::string batchDim; ///< empty: it has no name
-  /// The weights that initializers are transposed copies of.
-  llvm::StringMap<std::string> transposedCopies;
+  /// The initializers that are copies of others.
+  llvm::StringMap<onnx::WeightCopy> copies;
   /// Values of initializers, which a body that is imported several times
   /// shares.
   llvm::DenseMap<const onnx::TensorProto *, mlir::Value> imported;

@@ -25,6 +25,10 @@ ModelOptions::ModelOptions(cl::SubCommand &command,
       allowExternalSymlinks("allow-external-symlinks",
                             cl::desc("Follow symbolic links to external data"),
                             cl::sub(command), cl::cat(category)),
+      separateCopies("separate-copies",
+                     cl::desc("Train apart what the file stores twice, such "
+                              "as a tied embedding and its transpose"),
+                     cl::sub(command), cl::cat(category)),
       loss("loss", cl::value_desc("KIND:..."),
            cl::desc("cross-entropy:LOGITS,LABELS, mse:PREDICTION,TARGET or a "
                     "scalar output (default: the model's only scalar output)"),
@@ -59,6 +63,7 @@ bool ModelOptions::apply(BuildOptions &options) const {
     options.microbatchSize = microbatchSize;
   }
   options.allowExternalSymlinks = allowExternalSymlinks;
+  options.separateCopies = separateCopies;
   options.loss = loss;
   options.ignoreIndex = ignoreIndex;
   options.train = train;

@@ -33,6 +33,9 @@ struct ImportOnnxOptions {
   llvm::cl::opt<bool> allowExternalSymlinks{
       "allow-external-symlinks",
       llvm::cl::desc("Read external data through symbolic links")};
+  llvm::cl::opt<bool> separateCopies{
+      "separate-copies",
+      llvm::cl::desc("Two parameters for a weight that is stored twice")};
 };
 } // namespace
 
@@ -46,6 +49,7 @@ static OwningOpRef<ModuleOp> translate(const ImportOnnxOptions &flags,
   options.path = buffer->getBufferIdentifier().str();
   options.batchDim = flags.batchDim;
   options.allowExternalSymlinks = flags.allowExternalSymlinks;
+  options.tieCopies = !flags.separateCopies;
   if (flags.microbatchSize.getNumOccurrences() > 0)
     options.microbatchSize = flags.microbatchSize;
   if (llvm::Error error = parseBindings(

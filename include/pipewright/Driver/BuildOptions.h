@@ -46,6 +46,8 @@ struct BuildOptions {
   std::optional<int64_t> globalBatch;
   llvm::StringMap<int64_t> bind;
   bool allowExternalSymlinks = false;
+  /// Weights that the file stores twice are two parameters.
+  bool separateCopies = false;
 
   std::string loss;
   int64_t ignoreIndex = -100;

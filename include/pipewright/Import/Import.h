@@ -35,6 +35,9 @@ struct ImportOptions {
   std::string batchDim;
   /// The size of the batch dimension.
   std::optional<int64_t> microbatchSize;
+  /// A weight that the file stores twice, as it is or transposed, is one
+  /// parameter.
+  bool tieCopies = true;
   /// External data may be reached through symbolic links.
   bool allowExternalSymlinks = false;
 };
