@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/APFloat.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -63,16 +64,20 @@ static Value findLargest(OnnxNode &node, const Windows &windows, Value elements,
   return b.reduce(nn::Reduction::Min, found, axes, /*keepAxes=*/false);
 }
 
+/// What is not larger than any number of \p type.
+static double getLowest(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return -std::ldexp(1.0, integer.getWidth() - 1);
+  return -std::numeric_limits<double>::infinity();
+}
+
 static LogicalResult importMaxPool(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
-  if (!isa<FloatType>(getElementType(node.operand(0))))
-    return node.emitError() << "pools " << node.operand(0).getType()
-                            << ", which is not of floating point";
   FailureOr<Windows> windows = getWindows(node);
   if (failed(windows))
     return failure();
   Value elements = extractWindows(b, node.operand(0), *windows,
-                                  -std::numeric_limits<double>::infinity());
+                                  getLowest(getElementType(node.operand(0))));
   Value largest = b.reduce(nn::Reduction::Max, elements,
                            getKernelAxes(*windows), /*keepAxes=*/false);
   node.setResult(0, largest);
