@@ -43,6 +43,8 @@ struct Method {
   double cubic = -0.75;
   /// Taps outside of the image count nothing, instead of being its border.
   bool excludesOutside = false;
+  /// Kernels are as much wider as the image gets smaller.
+  bool antialiases = false;
   /// What elements beyond the image are, when a region is resized.
   double extrapolation = 0;
 };
@@ -113,18 +115,17 @@ static int64_t roundTo(Rounding rounding, double x) {
   llvm_unreachable("all kinds are above");
 }
 
-/// The weights of the old elements from position floor(x) - n + 1 to floor(x)
-/// + n, with x = floor(x) + \p fraction.
-static SmallVector<double> getWeights(const Method &method, double fraction) {
+/// The weight of an old element at \p distance from a new one.
+static double getWeight(const Method &method, double distance) {
+  double t = std::abs(distance);
   if (method.mode == Mode::Linear)
-    return {1 - fraction, fraction};
+    return std::max(0.0, 1 - t);
   double a = method.cubic;
-  auto nearer = [a](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
-  auto farther = [a](double t) {
+  if (t < 1)
+    return ((a + 2) * t - (a + 3)) * t * t + 1;
+  if (t < 2)
     return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
-  };
-  return {farther(1 + fraction), nearer(fraction), nearer(1 - fraction),
-          farther(2 - fraction)};
+  return 0;
 }
 
 static SmallVector<Tap> getNearest(const Method &method, const Axis &axis) {
@@ -140,24 +141,26 @@ static SmallVector<Tap> getNearest(const Method &method, const Axis &axis) {
 static SmallVector<Tap> getTaps(const Method &method, const Axis &axis) {
   if (method.mode == Mode::Nearest)
     return getNearest(method, axis);
-  int64_t count = method.mode == Mode::Linear ? 2 : 4;
-  SmallVector<Tap> taps(count);
+  // A smaller image is one of wider kernels if it is not to alias.
+  double shrinking = method.antialiases ? std::min(axis.scale, 1.0) : 1.0;
+  int64_t reach = std::ceil((method.mode == Mode::Linear ? 1 : 2) / shrinking);
+  SmallVector<Tap> taps(2 * reach);
   for (int64_t i = 0; i < axis.to; ++i) {
-    double x = locate(method, axis, i);
-    int64_t first = int64_t(std::floor(x)) - count / 2 + 1;
-    SmallVector<double> weights = getWeights(method, x - std::floor(x));
-    double sum = 0;
-    for (int64_t tap = 0; tap < count; ++tap) {
-      bool outside = first + tap < 0 || first + tap >= axis.from;
-      if (method.excludesOutside && outside)
-        weights[tap] = 0;
-      sum += weights[tap];
+    double x = locate(method, axis, i), sum = 0;
+    int64_t first = int64_t(std::floor(x)) - reach + 1;
+    SmallVector<double> weights;
+    for (int64_t position = first; position < first + 2 * reach; ++position) {
+      bool outside = position < 0 || position >= axis.from;
+      weights.push_back(method.excludesOutside && outside
+                            ? 0
+                            : getWeight(method, (position - x) * shrinking));
+      sum += weights.back();
     }
-    for (int64_t tap = 0; tap < count; ++tap) {
+    bool normalizes = method.excludesOutside || method.antialiases;
+    for (auto [tap, weight] : llvm::enumerate(weights)) {
       taps[tap].positions.push_back(
           std::clamp<int64_t>(first + tap, 0, axis.from - 1));
-      taps[tap].weights.push_back(method.excludesOutside ? weights[tap] / sum
-                                                         : weights[tap]);
+      taps[tap].weights.push_back(normalizes ? weight / sum : weight);
     }
   }
   return taps;
@@ -254,8 +257,6 @@ static FailureOr<Method> getMethod(OnnxNode &node) {
        {"ceil", Rounding::Ceil}});
   if (failed(mode) || failed(coordinates) || failed(rounding))
     return failure();
-  if (node.getInt("antialias", 0) != 0)
-    return node.emitError() << "has antialias=1, which is not supported";
   if (!isa<FloatType>(getElementType(node.operand(0))) &&
       *mode != Mode::Nearest)
     return node.emitError() << "interpolates between integers";
@@ -264,6 +265,7 @@ static FailureOr<Method> getMethod(OnnxNode &node) {
                 *rounding,
                 node.getFloat("cubic_coeff_a", -0.75),
                 node.getInt("exclude_outside", 0) != 0,
+                node.getInt("antialias", 0) != 0,
                 node.getFloat("extrapolation_value", 0.0)};
 }
 
@@ -347,6 +349,18 @@ static LogicalResult setRegion(OnnxNode &node, ArrayRef<int64_t> dims,
   return success();
 }
 
+/// A wide kernel is many look-ups.
+static LogicalResult checkKernels(OnnxNode &node, const Method &method,
+                                  ArrayRef<Axis> axes) {
+  constexpr double smallest = 1.0 / 64;
+  for (auto [dim, axis] : llvm::enumerate(axes))
+    if (method.antialiases && axis.scale < smallest)
+      return node.emitError()
+             << "resizes axis " << dim << " from " << axis.from << " to "
+             << axis.to << " elements, which is too much for antialias=1";
+  return success();
+}
+
 static FailureOr<Value> resize(OnnxNode &node, ArrayRef<double> scales,
                                ArrayRef<double> sizes) {
   FailureOr<Method> method = getMethod(node);
@@ -356,7 +370,8 @@ static FailureOr<Value> resize(OnnxNode &node, ArrayRef<double> scales,
     return failure();
   FailureOr<SmallVector<Axis>> axes = getAxes(node, dims, scales, sizes);
   bool crops = method->coordinates == Coordinates::TFCropAndResize;
-  if (failed(axes) || (crops && failed(setRegion(node, dims, *axes))))
+  if (failed(axes) || failed(checkKernels(node, *method, *axes)) ||
+      (crops && failed(setRegion(node, dims, *axes))))
     return failure();
   NNBuilder &b = node.getBuilder();
   Value result = node.operand(0);

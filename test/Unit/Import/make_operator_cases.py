@@ -243,7 +243,7 @@ def expert_cases() -> dict[str, Case]:
 
 
 # ===-----------------------------------------------------------------------===#
-# Scatter and padding
+# Scatter, padding, images
 # ===-----------------------------------------------------------------------===#
 
 
@@ -281,6 +281,21 @@ def pad_cases() -> dict[str, Case]:
     }
 
 
+def resize_cases() -> dict[str, Case]:
+    random = Random("resize")
+
+    def case(mode: str, sizes: Sequence[int], **attributes: object) -> Case:
+        operands = [random(1, 2, 7, 9), None, None, np.array([1, 2, *sizes], np.int64)]
+        attributes |= {"mode": mode, "antialias": 1}
+        return Case("Resize", operands, 1, attributes, known=[3], domain="")
+
+    return {
+        "resize_antialias_linear": case("linear", (3, 4)),
+        "resize_antialias_cubic": case("cubic", (3, 4), exclude_outside=1),
+        "resize_antialias_larger": case("linear", (5, 12)),
+    }
+
+
 FAMILIES = [
     attention_cases,
     onnx_attention_cases,
@@ -293,6 +308,7 @@ FAMILIES = [
     expert_cases,
     scatter_cases,
     pad_cases,
+    resize_cases,
 ]
 
 
