@@ -296,6 +296,46 @@ def resize_cases() -> dict[str, Case]:
     }
 
 
+# ===-----------------------------------------------------------------------===#
+# Recurrent layers
+# ===-----------------------------------------------------------------------===#
+
+
+def recurrent_cases() -> dict[str, Case]:
+    random = Random("recurrent")
+    steps, batch, inputs, hidden = 3, 2, 4, 5
+
+    def case(
+        operator: str,
+        gates: int,
+        *more: np.ndarray,
+        directions: int = 1,
+        **attributes: object,
+    ) -> Case:
+        rows = gates * hidden
+        operands = [
+            random(steps, batch, inputs),
+            random(directions, rows, inputs),
+            random(directions, rows, hidden),
+            random(directions, 2 * rows),
+            None,
+            random(directions, batch, hidden),
+            *more,
+        ]
+        attributes |= {"hidden_size": hidden}
+        results = 3 if operator == "LSTM" else 2
+        return Case(operator, operands, results, attributes, domain="")
+
+    both = {"directions": 2, "direction": "bidirectional"}
+    cells, peepholes = random(2, batch, hidden), random(2, 3 * hidden)
+    return {
+        "lstm_both": case("LSTM", 4, cells, peepholes, **both),
+        "gru_both": case("GRU", 3, **both),
+        "gru_reverse": case("GRU", 3, direction="reverse", linear_before_reset=1),
+        "rnn_reverse": case("RNN", 1, direction="reverse"),
+    }
+
+
 FAMILIES = [
     attention_cases,
     onnx_attention_cases,
@@ -309,6 +349,7 @@ FAMILIES = [
     scatter_cases,
     pad_cases,
     resize_cases,
+    recurrent_cases,
 ]
 
 
