@@ -8,6 +8,7 @@
 
 #include "Proto/Onnx.pb.h"
 #include "Tensors.h"
+#include "pipewright/Dialect/NN/TensorSize.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -194,8 +195,11 @@ ModelInputs InputReader::bind() {
     SmallVector<int64_t> shape;
     for (const Dim &dim : input.dims)
       shape.push_back(getSize(dim));
-    bound.push_back({input.name, RankedTensorType::get(shape, input.element),
-                     getBatchAxis(input)});
+    auto type = RankedTensorType::get(shape, input.element);
+    if (!nn::hasReasonableSize(shape))
+      report.error() << "has input '" << input.name << "' of type " << type
+                     << ", which has too many elements";
+    bound.push_back({input.name, type, getBatchAxis(input)});
     checkBatch(bound.back());
   }
   reportSymbols();

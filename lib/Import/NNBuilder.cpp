@@ -7,6 +7,7 @@
 #include "pipewright/Import/NNBuilder.h"
 
 #include "pipewright/Dialect/NN/Evaluate.h"
+#include "pipewright/Dialect/NN/TensorSize.h"
 #include "pipewright/Dialect/PP/PP.h"
 
 #include "mlir/IR/Matchers.h"
@@ -74,19 +75,9 @@ static bool isWorthFolding(Operation *op, int64_t operandBytes) {
          pp::getBytes(result.getType()) <= std::max(smallBytes, operandBytes);
 }
 
-/// A model may ask for any shape; sizes in bytes must not overflow.
-static bool hasReasonableSize(ArrayRef<int64_t> shape) {
-  constexpr int64_t maxElements = int64_t(1) << 48;
-  int64_t elements = 1;
-  for (int64_t size : shape)
-    if (llvm::MulOverflow(elements, size, elements) || elements > maxElements)
-      return false;
-  return true;
-}
-
 Value NNBuilder::fold(Operation *op) {
   Value result = op->getResult(0);
-  if (!hasReasonableSize(getShape(result))) {
+  if (!nn::hasReasonableSize(getShape(result))) {
     emitError(loc) << "a tensor of type " << result.getType()
                    << " has too many elements";
     failed = true;
@@ -147,7 +138,14 @@ Value NNBuilder::integers(ArrayRef<int64_t> values) {
 }
 
 Value NNBuilder::iota(RankedTensorType type, int64_t axis) {
+  constexpr int64_t maxLine = int64_t(1) << 24;
   int64_t size = type.getDimSize(axis);
+  if (size > maxLine) {
+    emitError(loc) << "numbers the " << size << " elements of an axis of "
+                   << type << ", which is more than " << maxLine;
+    failed = true;
+    return splat(type, 0);
+  }
   SmallVector<int64_t> shape(type.getRank(), 1);
   shape[axis] = size;
   Value line = reshape(integers(getAllAxes(size)), shape);

@@ -58,15 +58,19 @@ static Expected<int64_t> getBytes(const TensorProto &tensor) {
   if (bytes == 0)
     return createStringError("has elements of type %s, which is not supported",
                              getDataTypeName(tensor.data_type()).c_str());
+  bool isEmpty = false;
   for (int64_t dim : tensor.dims()) {
     if (dim < 0)
       return createStringError("has a dimension of size %lld", (long long)dim);
-    std::optional<int64_t> product = checkedMul(bytes, dim);
+    isEmpty |= dim == 0;
+    // An axis of no length does not make the others small.
+    std::optional<int64_t> product =
+        checkedMul(bytes, std::max<int64_t>(dim, 1));
     if (!product)
       return createStringError("has more bytes than can be counted");
     bytes = *product;
   }
-  return bytes;
+  return isEmpty ? 0 : bytes;
 }
 
 /// \p error, with what it is about.

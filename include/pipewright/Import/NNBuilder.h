@@ -75,7 +75,8 @@ public:
   }
   /// The values as a tensor<nxi64>.
   mlir::Value integers(llvm::ArrayRef<int64_t> values);
-  /// The numbers from 0 along \p axis of a tensor of \p type.
+  /// The numbers from 0 along \p axis of a tensor of \p type. They are held in
+  /// memory; an axis that is too long for that is reported as an error.
   mlir::Value iota(mlir::RankedTensorType type, int64_t axis);
 
   // Each of these returns its operand where there is nothing to do.

@@ -29,8 +29,9 @@ static LogicalResult verifyWindows(OpTy op, Value image, Value columns) {
     int64_t kernel = windows[2 + axis], positions = windows[2 + spatial + axis];
     if (kernel < 1 || positions < 1)
       continue;
-    int64_t reach = (positions - 1) * op.getStrides()[axis] +
-                    (kernel - 1) * op.getDilations()[axis] + 1;
+    int64_t reach =
+        multiplyAdd(positions - 1, op.getStrides()[axis],
+                    multiplyAdd(kernel - 1, op.getDilations()[axis], 1));
     if (reach > from[2 + axis])
       return op.emitOpError("has windows that reach over ")
              << reach << " elements of spatial axis " << axis << ", which has "

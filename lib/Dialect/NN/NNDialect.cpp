@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pipewright/Dialect/NN/NN.h"
+#include "pipewright/Dialect/NN/TensorSize.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -119,8 +119,11 @@ LogicalResult SliceOp::verify() {
     return emitOpError("takes a result of rank ")
            << to.size() << " from a tensor of rank " << rank;
   for (int64_t axis = 0; axis < rank; ++axis) {
-    int64_t last = getOffsets()[axis] + (to[axis] - 1) * getStrides()[axis];
-    if (to[axis] > 0 && last >= from[axis])
+    if (to[axis] == 0)
+      continue;
+    int64_t last =
+        multiplyAdd(to[axis] - 1, getStrides()[axis], getOffsets()[axis]);
+    if (last >= from[axis])
       return emitOpError("reads element ")
              << last << " of axis " << axis << ", which has " << from[axis];
   }
@@ -167,7 +170,8 @@ LogicalResult PadOp::verify() {
   for (auto [size, low, high, interior] :
        llvm::zip_equal(shape, getLow(), getHigh(), getInterior())) {
     int64_t gaps = std::max<int64_t>(size - 1, 0);
-    expected.push_back(low + size + gaps * interior + high);
+    int64_t inside = multiplyAdd(gaps, interior, size);
+    expected.push_back(multiplyAdd(1, low, multiplyAdd(1, high, inside)));
   }
   return verifyShape(*this, "result", getResult(), expected);
 }
@@ -192,7 +196,7 @@ LogicalResult ConcatOp::verify() {
     if (shape.size() != expected.size())
       return emitOpError("joins tensors of ranks ")
              << expected.size() << " and " << shape.size();
-    joined += shape[getAxis()];
+    joined = multiplyAdd(1, joined, shape[getAxis()]);
     expected[getAxis()] = shape[getAxis()];
     if (failed(verifyShape(*this, "part", part, expected)))
       return failure();

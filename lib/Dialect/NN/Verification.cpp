@@ -6,11 +6,32 @@
 
 #include "Verification.h"
 
+#include "pipewright/Dialect/NN/TensorSize.h"
+
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace pipewright;
+
+bool nn::hasReasonableSize(ArrayRef<int64_t> shape) {
+  constexpr int64_t maxElements = int64_t(1) << 48;
+  int64_t elements = 1;
+  // An axis of no length does not make the others small.
+  for (int64_t size : shape)
+    if (llvm::MulOverflow(elements, std::max<int64_t>(size, 1), elements) ||
+        elements > maxElements)
+      return false;
+  return true;
+}
+
+int64_t nn::multiplyAdd(int64_t count, int64_t step, int64_t offset) {
+  uint64_t sum = llvm::SaturatingMultiplyAdd<uint64_t>(count, step, offset);
+  return std::min<uint64_t>(sum, std::numeric_limits<int64_t>::max());
+}
 
 std::string nn::formatShape(ArrayRef<int64_t> shape) {
   std::string text;

@@ -28,6 +28,10 @@ mlir::LogicalResult verifyShape(mlir::Operation *op, llvm::StringRef name,
                                 mlir::Value value,
                                 llvm::ArrayRef<int64_t> expected);
 
+/// `count * step + offset` of numbers that are not negative, as an attribute
+/// may say them: the largest number if that would overflow.
+int64_t multiplyAdd(int64_t count, int64_t step, int64_t offset);
+
 /// Checks that \p axis names one of \p rank axes.
 mlir::LogicalResult verifyAxis(mlir::Operation *op, int64_t axis, int64_t rank);
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pipewright/Dialect/NN/TensorSize.h"
 #include "pipewright/Dialect/PP/PP.h"
 
 #include "mlir/IR/Builders.h"

@@ -65,7 +65,7 @@ static std::optional<int64_t> countRange(double start, double limit,
   double count = std::ceil((limit - start) / delta);
   if (std::isnan(count) || count > double(maxRange))
     return std::nullopt;
-  return std::max<int64_t>(0, int64_t(count));
+  return int64_t(std::max(0.0, count));
 }
 
 static FailureOr<Value> importRange(OnnxNode &node) {

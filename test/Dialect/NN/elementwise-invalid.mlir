@@ -1,7 +1,7 @@
 // RUN: pp-opt %s --split-input-file --verify-diagnostics
 
 nn.function @dynamic_shape(%x: tensor<?xf32>) {
-  // expected-error @below {{operand #0 must be statically shaped tensor of floating-point values, but got 'tensor<?xf32>'}}
+  // expected-error @below {{operand #0 must be statically shaped tensor (at most 2^48 elements) of floating-point values, but got 'tensor<?xf32>'}}
   %0 = nn.exp %x : tensor<?xf32>
   nn.return
 }
@@ -9,7 +9,7 @@ nn.function @dynamic_shape(%x: tensor<?xf32>) {
 // -----
 
 nn.function @integers_have_no_exponential(%x: tensor<4xi32>) {
-  // expected-error @below {{operand #0 must be statically shaped tensor of floating-point values, but got 'tensor<4xi32>'}}
+  // expected-error @below {{operand #0 must be statically shaped tensor (at most 2^48 elements) of floating-point values, but got 'tensor<4xi32>'}}
   %0 = nn.exp %x : tensor<4xi32>
   nn.return
 }

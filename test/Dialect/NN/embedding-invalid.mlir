@@ -25,7 +25,7 @@ nn.function @other_element(%table: tensor<8x4xf32>, %ids: tensor<2xi64>) {
 // -----
 
 nn.function @float_indices(%table: tensor<8x4xf32>, %ids: tensor<2xf32>) {
-  // expected-error @below {{'nn.gather' op operand #1 must be statically shaped tensor of 32-bit signless integer or 64-bit signless integer values, but got 'tensor<2xf32>'}}
+  // expected-error @below {{'nn.gather' op operand #1 must be statically shaped tensor (at most 2^48 elements) of 32-bit signless integer or 64-bit signless integer values, but got 'tensor<2xf32>'}}
   %0 = nn.gather %table, %ids axis 0 : tensor<8x4xf32>, tensor<2xf32> -> tensor<2x4xf32>
   nn.return
 }

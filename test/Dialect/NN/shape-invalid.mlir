@@ -149,3 +149,27 @@ nn.function @concat_result(%x: tensor<2x4xf32>) {
   %0 = nn.concat %x, %x axis 0 : tensor<2x4xf32>, tensor<2x4xf32> -> tensor<2x8xf32>
   nn.return
 }
+
+// -----
+
+nn.function @slice_overflow(%x: tensor<4xf32>) {
+  // expected-error @below {{'nn.slice' op reads element 9223372036854775807 of axis 0, which has 4}}
+  %0 = nn.slice %x offsets [0] strides [4611686018427387904] : tensor<4xf32> -> tensor<3xf32>
+  nn.return
+}
+
+// -----
+
+nn.function @too_many_elements() {
+  // expected-error @below {{'nn.constant' op result #0 must be statically shaped tensor (at most 2^48 elements) of element values, but got 'tensor<4294967296x4294967296xf32>'}}
+  %0 = nn.constant dense<1.0> : tensor<4294967296x4294967296xf32>
+  nn.return
+}
+
+// -----
+
+nn.function @too_many_elements_but_empty(%x: tensor<2x2xf32>) {
+  // expected-error @below {{'nn.slice' op result #0 must be statically shaped tensor (at most 2^48 elements) of element values, but got 'tensor<0x281474976710657xf32>'}}
+  %0 = nn.slice %x offsets [0, 0] strides [1, 1] : tensor<2x2xf32> -> tensor<0x281474976710657xf32>
+  nn.return
+}

@@ -45,10 +45,18 @@ def NN_Number : AnyTypeOf<[F16, BF16, F32, F64, I8, I16, I32, I64], "number">;
 def NN_Element
     : AnyTypeOf<[F16, BF16, F32, F64, I1, I8, I16, I32, I64], "element">;
 
-def NN_Tensor : StaticShapeTensorOf<[NN_Element]>;
-def NN_FloatTensor : StaticShapeTensorOf<[NN_Float]>;
-def NN_NumberTensor : StaticShapeTensorOf<[NN_Number]>;
-def NN_IndexTensor : StaticShapeTensorOf<[AnyTypeOf<[I32, I64]>]>;
-def NN_BoolTensor : StaticShapeTensorOf<[I1]>;
+def NN_HasReasonableSizePred
+    : CPred<"::pipewright::nn::hasReasonableSize("
+            "::llvm::cast<::mlir::ShapedType>($_self).getShape())">;
+
+class NN_TensorOf<list<Type> elements>
+    : RankedTensorOf<elements, [HasStaticShapePred, NN_HasReasonableSizePred],
+                     "statically shaped tensor (at most 2^48 elements)">;
+
+def NN_Tensor : NN_TensorOf<[NN_Element]>;
+def NN_FloatTensor : NN_TensorOf<[NN_Float]>;
+def NN_NumberTensor : NN_TensorOf<[NN_Number]>;
+def NN_IndexTensor : NN_TensorOf<[AnyTypeOf<[I32, I64]>]>;
+def NN_BoolTensor : NN_TensorOf<[I1]>;
 
 #endif // PIPEWRIGHT_DIALECT_NN_NNBASE
