@@ -8,7 +8,7 @@ config.name = "Pipewright"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = os.path.dirname(__file__)
 config.suffixes = [".mlir", ".onnxtxt", ".test"]
-config.excludes = ["Unit", "Inputs", "References", "Benchmarks"]
+config.excludes = ["Unit", "Inputs", "References", "Benchmarks", "Corpus"]
 
 binaries = os.path.join(config.binary_root, "bin")
 config.environment["PATH"] = os.pathsep.join(

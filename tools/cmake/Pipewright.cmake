@@ -8,6 +8,10 @@
 #   add_pipewright_passes(PHASE)                 TableGen of a phase's Passes.td
 
 option(PIPEWRIGHT_SANITIZE "Build with the address and undefined-behaviour sanitizers" OFF)
+option(PIPEWRIGHT_FUZZ "Build the fuzzers, and with the sanitizers; needs clang" OFF)
+if(PIPEWRIGHT_FUZZ)
+  set(PIPEWRIGHT_SANITIZE ON)
+endif()
 
 add_library(PipewrightOptions INTERFACE)
 target_include_directories(PipewrightOptions INTERFACE
@@ -22,6 +26,9 @@ target_compile_definitions(PipewrightOptions INTERFACE
 if(PIPEWRIGHT_SANITIZE)
   target_compile_options(PipewrightOptions INTERFACE -fsanitize=address,undefined -fno-sanitize=vptr)
   target_link_options(PipewrightOptions INTERFACE -fsanitize=address,undefined)
+endif()
+if(PIPEWRIGHT_FUZZ)
+  target_compile_options(PipewrightOptions INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 function(add_pipewright_library name)

@@ -1,0 +1,48 @@
+module attributes {pp.phase = #pp.phase<layers>} {
+  pp.parameter @"fc1.weight" trainable : tensor<16x8xf32> = #pp.external<"mlp.onnx", offset = 312, length = 512>
+  pp.model @mlp(%x: tensor<2x8xf32> = #pp.input_spec<"x", axis = 0>) {
+    %h = pp.layer "fc1" @fc1(%x) parameters [@"fc1.weight"] : (tensor<2x8xf32>) -> tensor<2x16xf32>
+    pp.return outputs ["h"] %h : tensor<2x16xf32>
+  }
+  nn.function @fc1(%x: tensor<2x8xf32>, %w: tensor<16x8xf32>) -> tensor<2x16xf32> {
+    %0 = nn.matmul %x, %w transpose_rhs : tensor<2x8xf32>, tensor<16x8xf32> -> tensor<2x16xf32>
+    %1 = nn.gelu erf %0 : tensor<2x16xf32>
+    nn.return %1 : tensor<2x16xf32>
+  }
+  nn.function @fc1.b(%dy: tensor<2x16xf32>, %w: tensor<16x8xf32>) -> tensor<2x8xf32> {
+    %0 = nn.matmul %dy, %w : tensor<2x16xf32>, tensor<16x8xf32> -> tensor<2x8xf32>
+    nn.return %0 : tensor<2x8xf32>
+  }
+  nn.derivative @fc1 forward @fc1 backward @fc1.b operands [#nn.operand<cotangent 0>, #nn.operand<argument 1>] gradients [0] operands [] gradients []
+  pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["fc1"] parameters [@"fc1.weight"]
+  pp.stage @s1 index 1 rank 1 chunk 0 first_layer 0 layers ["fc1"] parameters [@"fc1.weight"]
+  pp.channel @h activation from @s0 to @s1 : tensor<2x16xf32>
+  pp.task @s0.f role F stage @s0 (%x: tensor<2x8xf32> = <input "x">, %w: tensor<16x8xf32> = <parameter "fc1.weight">) -> (tensor<2x16xf32> = <channel "h">) {
+    %y = nn.call @fc1(%x, %w) : (tensor<2x8xf32>, tensor<16x8xf32>) -> tensor<2x16xf32>
+    pp.yield %y : tensor<2x16xf32>
+  }
+  pp.program step rank 0 {
+    pp.run @s0.f [0]
+    pp.repeat %i = 1 to 8 {
+      pp.run @s0.f [%i]
+      pp.send @h [%i + -1]
+    }
+    pp.repeat %i = 0 to 8 step 2 {
+      pp.run @s0.f [%i + 1]
+      pp.overlap {
+        pp.run @s0.f [%i]
+      }, {
+        pp.run @s0.f [%i + 2]
+        pp.run @s0.f [3]
+      }
+    }
+    pp.step
+  }
+  pp.arena rank 0 bytes 4096 {
+    pp.place <parameter "fc1.weight"> at 0 bytes 512
+    pp.place <saved "s0"[1]> at 512 bytes 64 slots 2 of [0, 1]
+  }
+  pp.update @fc1.weight from layers [0]
+  pp.update_rule adamw
+  pp.schedule "1f1b" ranks 2 microbatches 8 chunks 1
+}
