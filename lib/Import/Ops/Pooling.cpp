@@ -105,6 +105,18 @@ static SmallVector<double> countInWindows(const Windows &windows, int64_t axis,
   return counts;
 }
 
+/// Counting must not take long, and its results are held in memory.
+static LogicalResult checkCounts(OnnxNode &node, const Windows &windows) {
+  constexpr int64_t maxCounts = int64_t(1) << 24;
+  for (auto [axis, positions, size] :
+       llvm::enumerate(windows.positions, windows.kernel))
+    if (positions > maxCounts / size)
+      return node.emitError() << "averages " << positions << " windows of "
+                              << size << " elements along spatial axis " << axis
+                              << ", together over " << maxCounts;
+  return success();
+}
+
 /// \p sums divided along \p axis by \p counts.
 static Value divideBy(NNBuilder &b, Value sums, int64_t axis,
                       ArrayRef<double> counts) {
@@ -129,8 +141,10 @@ static Value divideBy(NNBuilder &b, Value sums, int64_t axis,
 
 static FailureOr<Value> importAveragePool(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
+  if (!isa<FloatType>(getElementType(node.operand(0))))
+    return node.emitError() << "averages integers";
   FailureOr<Windows> windows = getWindows(node);
-  if (failed(windows))
+  if (failed(windows) || failed(checkCounts(node, *windows)))
     return failure();
   bool countsPadding = node.getInt("count_include_pad", 0) != 0;
   Value result = b.reduce(nn::Reduction::Sum,

@@ -56,6 +56,10 @@ struct Axis {
   double scale;
   /// The region that is resized, from 0 to 1; for TFCropAndResize.
   double start = 0, end = 1;
+
+  bool isResized() const {
+    return from != to || scale != 1.0 || start != 0 || end != 1;
+  }
 };
 
 /// An old element of each new one, and its weight.
@@ -291,7 +295,7 @@ static FailureOr<SmallVector<double>> getNumbers(OnnxNode &node, unsigned i) {
 /// largest if sizes are to be at least those.
 static void keepAspectRatio(StringRef policy, ArrayRef<int64_t> dims,
                             SmallVectorImpl<Axis> &axes) {
-  if (policy != "not_larger" && policy != "not_smaller")
+  if (dims.empty() || (policy != "not_larger" && policy != "not_smaller"))
     return;
   double scale = axes[dims.front()].scale;
   for (int64_t dim : dims)
@@ -349,15 +353,23 @@ static LogicalResult setRegion(OnnxNode &node, ArrayRef<int64_t> dims,
   return success();
 }
 
-/// A wide kernel is many look-ups.
+/// A wide kernel is many look-ups, and the places of a look-up are held in
+/// memory.
 static LogicalResult checkKernels(OnnxNode &node, const Method &method,
                                   ArrayRef<Axis> axes) {
   constexpr double smallest = 1.0 / 64;
-  for (auto [dim, axis] : llvm::enumerate(axes))
+  constexpr int64_t maxSize = int64_t(1) << 20;
+  for (auto [dim, axis] : llvm::enumerate(axes)) {
+    bool isComputed =
+        axis.isResized() || method.coordinates == Coordinates::TFCropAndResize;
+    if (isComputed && axis.to > maxSize)
+      return node.emitError() << "resizes axis " << dim << " to " << axis.to
+                              << " elements, which is more than " << maxSize;
     if (method.antialiases && axis.scale < smallest)
       return node.emitError()
              << "resizes axis " << dim << " from " << axis.from << " to "
              << axis.to << " elements, which is too much for antialias=1";
+  }
   return success();
 }
 
@@ -376,8 +388,7 @@ static FailureOr<Value> resize(OnnxNode &node, ArrayRef<double> scales,
   NNBuilder &b = node.getBuilder();
   Value result = node.operand(0);
   for (auto [dim, axis] : llvm::enumerate(*axes))
-    if (axis.from != axis.to || axis.scale != 1.0 || axis.start != 0 ||
-        axis.end != 1)
+    if (axis.isResized())
       result = resizeAxis(b, result, dim, axis, *method);
   if (crops)
     for (auto [dim, axis] : llvm::enumerate(*axes))
