@@ -180,7 +180,7 @@ static void forEachForm(CheckTy check) {
   startCpuBackend();
   const int64_t sizes[][4] = {
       {2, 3, 5, 4}, {3, 17, 33, 65}, {1, 1, 1, 1000}, {1, 513, 514, 515}};
-  for (auto [batch, m, n, k] : sizes)
+  for (const auto &[batch, m, n, k] : sizes)
     for (bool transposeA : {false, true})
       for (bool transposeB : {false, true})
         for (bool accumulate : {false, true})
