@@ -73,6 +73,21 @@ FailureOr<Value> pipewright::appendToPast(OnnxNode &node, Value past, Value x) {
   return node.getBuilder().concat({past, x}, /*axis=*/2);
 }
 
+FailureOr<AttentionHeads> pipewright::appendToPast(OnnxNode &node,
+                                                   Value pastKey,
+                                                   Value pastValue,
+                                                   AttentionHeads heads) {
+  FailureOr<Value> key = appendToPast(node, pastKey, heads.key);
+  FailureOr<Value> value = appendToPast(node, pastValue, heads.value);
+  if (failed(key) || failed(value))
+    return failure();
+  heads.key = *key;
+  heads.value = *value;
+  if (failed(checkHeads(node, heads)))
+    return failure();
+  return heads;
+}
+
 //===----------------------------------------------------------------------===//
 // Masks
 //===----------------------------------------------------------------------===//

@@ -46,6 +46,13 @@ mlir::RankedTensorType getScoresType(const AttentionHeads &heads);
 mlir::FailureOr<mlir::Value> appendToPast(OnnxNode &node, mlir::Value past,
                                           mlir::Value x);
 
+/// \p heads whose keys and values come after those of the past, each of which
+/// may be null. Fails unless queries can attend to all keys.
+mlir::FailureOr<AttentionHeads> appendToPast(OnnxNode &node,
+                                             mlir::Value pastKey,
+                                             mlir::Value pastValue,
+                                             AttentionHeads heads);
+
 //===----------------------------------------------------------------------===//
 // Masks
 //===----------------------------------------------------------------------===//

@@ -117,14 +117,8 @@ static FailureOr<AttentionHeads> getHeads(OnnxNode &node,
   FailureOr<Value> value = getHeads(node, projections.value);
   if (failed(query) || failed(key) || failed(value))
     return failure();
-  key = appendToPast(node, operands.pastKey, *key);
-  value = appendToPast(node, operands.pastValue, *value);
-  if (failed(key) || failed(value))
-    return failure();
-  AttentionHeads heads{*query, *key, *value};
-  if (failed(checkHeads(node, heads)))
-    return failure();
-  return heads;
+  return appendToPast(node, operands.pastKey, operands.pastValue,
+                      {*query, *key, *value});
 }
 
 FailureOr<std::pair<AttentionHeads, AttentionSteps>>

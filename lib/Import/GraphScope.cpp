@@ -12,19 +12,20 @@ using namespace mlir;
 using namespace pipewright;
 using namespace pipewright::onnx;
 
-GraphScope::GraphScope(StringRef path, const GraphProto &graph,
-                       MLIRContext *context)
-    : graph(graph), report(path, graph, context) {
+GraphScope::GraphScope(const GraphProto &graph, GraphReport report,
+                       GraphScope *outer)
+    : graph(graph), report(std::move(report)), outer(outer) {
   for (const TensorProto &initializer : graph.initializer())
     initializers[initializer.name()] = &initializer;
 }
 
+GraphScope::GraphScope(StringRef path, const GraphProto &graph,
+                       MLIRContext *context)
+    : GraphScope(graph, GraphReport(path, graph, context), /*outer=*/nullptr) {}
+
 GraphScope::GraphScope(GraphScope &outer, const GraphProto &graph,
                        Location nodeLoc)
-    : graph(graph), report(outer.report, graph, nodeLoc), outer(&outer) {
-  for (const TensorProto &initializer : graph.initializer())
-    initializers[initializer.name()] = &initializer;
-}
+    : GraphScope(graph, GraphReport(outer.report, graph, nodeLoc), &outer) {}
 
 bool GraphScope::isCaptured(StringRef name) const {
   for (const GraphScope *scope = outer; scope; scope = scope->outer)

@@ -37,6 +37,10 @@ struct GraphScope {
   llvm::StringMap<const onnx::TensorProto *> initializers;
   /// Values by their ONNX names; "" is never one of them.
   llvm::StringMap<mlir::Value> values;
+
+private:
+  GraphScope(const onnx::GraphProto &graph, GraphReport report,
+             GraphScope *outer);
 };
 
 } // namespace pipewright

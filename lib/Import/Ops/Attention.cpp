@@ -47,14 +47,8 @@ static FailureOr<AttentionHeads> getHeads(OnnxNode &node) {
   FailureOr<Value> value = getHeads(node, 2, "kv_num_heads");
   if (failed(query) || failed(key) || failed(value))
     return failure();
-  key = appendToPast(node, node.operand(4), *key);
-  value = appendToPast(node, node.operand(5), *value);
-  if (failed(key) || failed(value))
-    return failure();
-  AttentionHeads heads{*query, *key, *value};
-  if (failed(checkHeads(node, heads)))
-    return failure();
-  return heads;
+  return appendToPast(node, node.operand(4), node.operand(5),
+                      {*query, *key, *value});
 }
 
 /// How many keys of each sample count, as an i64; null if all do.
