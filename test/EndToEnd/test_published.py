@@ -46,17 +46,23 @@ class Published(EndToEndTest):
             with self.subTest("training", ranks=ranks):
                 self.assertEqual(self.train(ranks), single)
 
-    def check_outputs(self, ranks: int) -> None:
-        build = self.folder / f"forward-{ranks}"
+    def build(
+        self, name: str, ranks: int, microbatches: int, **options: str | bool
+    ) -> pathlib.Path:
+        output = self.folder / name
         pipeline.build(
             self.model,
-            build,
+            output,
             ranks=ranks,
-            forward_only=True,
-            microbatches=1,
+            microbatches=microbatches,
             microbatch_size=self.known.samples,
             bind=self.known.bind,
+            **options,
         )
+        return output
+
+    def check_outputs(self, ranks: int) -> None:
+        build = self.build(f"forward-{ranks}", ranks, 1, forward_only=True)
         write_npy(self.folder / "input.npy", published.inputs(self.name))
         outputs = self.folder / f"outputs-{ranks}"
         data = f"{self.input}={self.folder}/input.npy"
@@ -67,16 +73,8 @@ class Published(EndToEndTest):
             self.assertLessEqual(abs(value - reference), 1e-6 + 1e-3 * abs(reference))
 
     def train(self, ranks: int) -> list[float]:
-        build = self.folder / f"training-{ranks}"
-        pipeline.build(
-            self.model,
-            build,
-            ranks=ranks,
-            microbatches=MICROBATCHES,
-            microbatch_size=self.known.samples,
-            bind=self.known.bind,
-            loss=f"mse:{self.output},target",
-        )
+        loss = f"mse:{self.output},target"
+        build = self.build(f"training-{ranks}", ranks, MICROBATCHES, loss=loss)
         write_npy(self.folder / "inputs.npy", published.inputs(self.name, MICROBATCHES))
         write_npy(self.folder / "target.npy", published.targets(self.name, MICROBATCHES))
         lines = pipeline.run(
