@@ -64,6 +64,9 @@ OwningOpRef<ModuleOp> pipewright::loadModel(const BuildOptions &options,
   import.tieCopies = !options.separateCopies;
   return importOnnx(import, &context);
 }
+  import.paramsFromInputs = options.paramsFromInputs;
+  import.weights = options.weights;
+  import.notes = notes;
 
 //===----------------------------------------------------------------------===//
 // The phases

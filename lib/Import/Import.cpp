@@ -7,6 +7,7 @@
 #include "pipewright/Import/Import.h"
 
 #include "InlineFunctions.h"
+#include "InputWeights.h"
 #include "ModelImporter.h"
 
 using namespace mlir;
@@ -27,16 +28,16 @@ llvm::Error pipewright::parseBindings(ArrayRef<std::string> arguments,
   return llvm::Error::success();
 }
 
-/// Expands the functions of \p model; false if something was reported.
-static bool inlineFunctions(onnx::ModelProto &model, StringRef path,
+/// Reports each of \p problems of the model in \p path.
+static LogicalResult report(ArrayRef<std::string> problems, StringRef path,
                             MLIRContext *context) {
-  std::vector<std::string> problems =
-      onnx::inlineFunctions(model, [](StringRef name) {
-        return OnnxOpRegistry::get().find(/*domain=*/"", name) != nullptr;
-      });
   for (const std::string &problem : problems)
     emitError(UnknownLoc::get(context)) << "'" << path << "' " << problem;
-  return problems.empty();
+  return success(problems.empty());
+}
+
+static bool isOperator(StringRef name) {
+  return OnnxOpRegistry::get().find(/*domain=*/"", name) != nullptr;
 }
 
 OwningOpRef<ModuleOp> pipewright::importOnnx(const ImportOptions &options,
@@ -50,7 +51,11 @@ OwningOpRef<ModuleOp> pipewright::importOnnx(const ImportOptions &options,
     emitError(UnknownLoc::get(context)) << toString(file.takeError());
     return {};
   }
-  if (!inlineFunctions((*file)->getModel(), options.path, context))
+  if (failed(report(onnx::promoteInputs(**file, options.paramsFromInputs,
+                                        options.weights),
+                    options.path, context)) ||
+      failed(report(onnx::inlineFunctions((*file)->getModel(), isOperator),
+                    options.path, context)))
     return {};
   return ModelImporter(**file, options, context).run();
 }

@@ -126,7 +126,10 @@ Expected<TensorContents> OnnxFile::read(const TensorProto &tensor) {
     return bytes.takeError();
   if (tensor.has_segment())
     return createStringError("is stored in segments, which is not supported");
-  if (tensor.data_location() == TensorProto::EXTERNAL) {
+  if (auto it = added.find(&tensor); it != added.end()) {
+    if (Error error = readAdded(it->second, contents))
+      return std::move(error);
+  } else if (tensor.data_location() == TensorProto::EXTERNAL) {
     if (Error error = readExternal(tensor, contents))
       return std::move(error);
   } else if (tensor.has_left_at() && !isText) {
@@ -195,4 +198,35 @@ Expected<const MemoryBuffer *> OnnxFile::mapExternal(StringRef dataPath) {
     return withSubject("has external data, but ", mapped.takeError());
   file = std::move(*mapped);
   return file.get();
+}
+
+//===----------------------------------------------------------------------===//
+// Weights from elsewhere
+//===----------------------------------------------------------------------===//
+
+Expected<StringRef> OnnxFile::mapWeights(StringRef weights) {
+  std::unique_ptr<MemoryBuffer> &file = externalFiles[weights];
+  if (!file) {
+    Expected<std::unique_ptr<MemoryBuffer>> mapped =
+        mapRegularFile(weights, /*contained=*/false);
+    if (!mapped)
+      return mapped.takeError();
+    file = std::move(*mapped);
+  }
+  return file->getBuffer();
+}
+
+void OnnxFile::addInitializer(TensorProto initializer, const FileRange &range) {
+  TensorProto *tensor = model->mutable_graph()->add_initializer();
+  *tensor = std::move(initializer);
+  added[tensor] = range;
+}
+
+Error OnnxFile::readAdded(const FileRange &range, TensorContents &contents) {
+  SmallString<256> absolute(range.file);
+  if (std::error_code error = sys::fs::make_absolute(absolute))
+    return createStringError("is in '%s', whose place is not known: %s",
+                             range.file.c_str(), error.message().c_str());
+  return setRange(*externalFiles.at(range.file), absolute, range.offset,
+                  range.length, contents);
 }

@@ -29,6 +29,14 @@ ModelOptions::ModelOptions(cl::SubCommand &command,
                      cl::desc("Train apart what the file stores twice, such "
                               "as a tied embedding and its transpose"),
                      cl::sub(command), cl::cat(category)),
+      paramsFromInputs("params-from-inputs", cl::value_desc("REGEX"),
+                       cl::desc("Inputs of the model whose name matches are "
+                                "parameters, with the values in --weights"),
+                       cl::sub(command), cl::cat(category)),
+      weights("weights", cl::value_desc("FILE"),
+              cl::desc("A .safetensors file with the values of "
+                       "--params-from-inputs, under the inputs' names"),
+              cl::sub(command), cl::cat(category)),
       loss("loss", cl::value_desc("KIND:..."),
            cl::desc("cross-entropy:LOGITS,LABELS, mse:PREDICTION,TARGET or a "
                     "scalar output (default: the model's only scalar output)"),
@@ -64,6 +72,8 @@ bool ModelOptions::apply(BuildOptions &options) const {
   }
   options.allowExternalSymlinks = allowExternalSymlinks;
   options.separateCopies = separateCopies;
+  options.paramsFromInputs = paramsFromInputs;
+  options.weights = weights;
   options.loss = loss;
   options.ignoreIndex = ignoreIndex;
   options.train = train;

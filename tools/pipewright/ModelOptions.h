@@ -26,6 +26,7 @@ struct ModelOptions {
   llvm::cl::list<std::string> bind;
   llvm::cl::opt<int64_t> microbatchSize;
   llvm::cl::opt<bool> allowExternalSymlinks, separateCopies;
+  llvm::cl::opt<std::string> paramsFromInputs, weights;
   llvm::cl::opt<std::string> loss;
   llvm::cl::opt<int64_t> ignoreIndex;
   llvm::cl::opt<std::string> train, freeze;

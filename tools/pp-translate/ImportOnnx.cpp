@@ -36,6 +36,14 @@ struct ImportOnnxOptions {
   llvm::cl::opt<bool> separateCopies{
       "separate-copies",
       llvm::cl::desc("Two parameters for a weight that is stored twice")};
+  llvm::cl::opt<std::string> paramsFromInputs{
+      "params-from-inputs", llvm::cl::value_desc("REGEX"),
+      llvm::cl::desc("Inputs whose name matches are parameters, with the "
+                     "values in --weights")};
+  llvm::cl::opt<std::string> weights{
+      "weights", llvm::cl::value_desc("FILE"),
+      llvm::cl::desc("A safetensors file with the values of "
+                     "--params-from-inputs")};
 };
 } // namespace
 
@@ -50,6 +58,8 @@ static OwningOpRef<ModuleOp> translate(const ImportOnnxOptions &flags,
   options.batchDim = flags.batchDim;
   options.allowExternalSymlinks = flags.allowExternalSymlinks;
   options.tieCopies = !flags.separateCopies;
+  options.paramsFromInputs = flags.paramsFromInputs;
+  options.weights = flags.weights;
   if (flags.microbatchSize.getNumOccurrences() > 0)
     options.microbatchSize = flags.microbatchSize;
   if (llvm::Error error = parseBindings(

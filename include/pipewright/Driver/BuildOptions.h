@@ -50,6 +50,8 @@ struct BuildOptions {
   bool separateCopies = false;
 
   std::string loss;
+  /// Inputs of the model that are parameters, and the file with their values.
+  std::string paramsFromInputs, weights;
   int64_t ignoreIndex = -100;
   std::string optimizer = "adamw";
   std::string train, freeze;

@@ -49,6 +49,12 @@ llvm::Error parseBindings(llvm::ArrayRef<std::string> arguments,
 
 /// Imports the model. On failure every problem of the file has been reported
 /// to the diagnostic handlers of \p context and the result is null.
+  /// A regular expression: inputs of the graph whose name matches are
+  /// parameters, with the values that `weights` has under their names. Both or
+  /// none are empty.
+  std::string paramsFromInputs;
+  /// A safetensors file.
+  std::string weights;
 ///
 /// Each op's location is the NameLoc of its node: the node's name, made a path
 /// (`/scope/…/name`) where the exporter recorded its scopes apart, or

@@ -13,6 +13,7 @@
 #define PIPEWRIGHT_IMPORT_ONNXFILE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
@@ -73,6 +74,12 @@ public:
   ModelProto &getModel() { return *model; }
   llvm::StringRef getPath() const { return path; }
 
+  /// Maps the file \p path, which is not the model's own to name.
+  llvm::Expected<llvm::StringRef> mapWeights(llvm::StringRef path);
+  /// Adds \p initializer to the model, with the values that lie in \p range of
+  /// a file that was mapped.
+  void addInitializer(TensorProto initializer, const FileRange &range);
+
   /// The values of \p tensor, wherever they are. Fails if there are not as
   /// many as its shape asks for.
   llvm::Expected<TensorContents> read(const TensorProto &tensor);
@@ -84,6 +91,7 @@ private:
   llvm::Error readExternal(const TensorProto &tensor, TensorContents &contents);
   llvm::Error readLeft(const TensorProto &tensor, TensorContents &contents);
   llvm::Expected<const llvm::MemoryBuffer *> mapExternal(llvm::StringRef path);
+  llvm::Error readAdded(const FileRange &range, TensorContents &contents);
 
   std::string path; ///< absolute
   OnnxFileOptions options;
@@ -91,6 +99,8 @@ private:
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   std::unique_ptr<ModelProto> model;
   llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> externalFiles;
+  /// Where the values of initializers that were added are.
+  llvm::DenseMap<const TensorProto *, FileRange> added;
 };
 
 } // namespace pipewright::onnx
