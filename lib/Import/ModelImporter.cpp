@@ -12,6 +12,7 @@
 #include "OpsetImports.h"
 #include "Proto/Onnx.pb.h"
 #include "Tensors.h"
+#include "WeightNames.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -114,6 +115,9 @@ void ModelImporter::createModel() {
   if (options.tieCopies)
     copies = findWeightCopies(file, root.graph);
   SmallVector<Attribute> specs;
+  weightNames = findWeightNames(root.graph, [&](int index) {
+    return cast<NameLoc>(report.getNodeLoc(index)).getName().str();
+  });
   for (const ModelInput &input : inputs)
     specs.push_back(
         pp::InputAttr::get(context, input.name, input.axis, 0, 0, 0));
@@ -322,8 +326,13 @@ Value ModelImporter::createParameter(const TensorContents &contents,
   else
     value = convertTensor(contents, context);
   OpBuilder moduleBuilder(model);
-  pp::ParameterOp::create(moduleBuilder, builder.getLoc(), unique,
-                          /*trainable=*/initializer != nullptr, type, value);
+  // Where a parameter comes from is its name there.
+  auto recovered = weightNames.find(name);
+  StringRef original =
+      recovered == weightNames.end() ? name : StringRef(recovered->second);
+  pp::ParameterOp::create(
+      moduleBuilder, NameLoc::get(StringAttr::get(context, original)), unique,
+      /*trainable=*/initializer != nullptr, type, value);
   return pp::GetParameterOp::create(builder.getOpBuilder(), builder.getLoc(),
                                     type, unique);
 }

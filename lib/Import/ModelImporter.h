@@ -80,6 +80,9 @@ private:
   llvm::StringMap<onnx::WeightCopy> copies;
   /// Values of initializers, which a body that is imported several times
   /// shares.
+  /// What initializers with names of an exporter's own making are really
+  /// called.
+  llvm::StringMap<std::string> weightNames;
   llvm::DenseMap<const onnx::TensorProto *, mlir::Value> imported;
   /// Parameters by name, with their tensors if these are initializers.
   llvm::StringMap<const onnx::TensorProto *> parameters;

@@ -22,8 +22,7 @@ static bool isMatrix(const TensorProto &tensor) {
   return tensor.dims_size() == 2 && tensor.dims(0) > 0 && tensor.dims(1) > 0;
 }
 
-/// Names that the exporters make up: `onnx::MatMul_858` and `val_297`.
-static bool isExportersOwn(const TensorProto &tensor) {
+bool pipewright::onnx::hasExportersName(const TensorProto &tensor) {
   StringRef name = tensor.name();
   return name.starts_with("onnx::") ||
          (name.consume_front("val_") && all_of(name, &isDigit));
@@ -119,7 +118,7 @@ private:
 
 std::optional<WeightCopy> CopyFinder::compare(const TensorProto &copy,
                                               const TensorProto &weight) {
-  bool isOwn = isExportersOwn(copy);
+  bool isOwn = hasExportersName(copy);
   bool mayBeTransposed = isOwn && areTransposed(copy, weight);
   // A model's own weights may begin alike, as those of its experts, and yet be
   // weights of their own; not so what is a table and something else.
@@ -151,7 +150,7 @@ StringMap<WeightCopy> CopyFinder::run() {
   for (const TensorProto *copy : matrices)
     for (const TensorProto *weight : matrices) {
       // An exporter's own name is never that of the weight.
-      if (copy == weight || isExportersOwn(*weight))
+      if (copy == weight || hasExportersName(*weight))
         continue;
       if (std::optional<WeightCopy> found = compare(*copy, *weight)) {
         copies[copy->name()] = *found;

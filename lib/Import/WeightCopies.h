@@ -14,6 +14,11 @@
 namespace pipewright::onnx {
 
 class GraphProto;
+class TensorProto;
+
+/// Whether an exporter has made the name of \p tensor up, as `onnx::MatMul_858`
+/// and `val_297`.
+bool hasExportersName(const TensorProto &tensor);
 
 /// The weight that an initializer is a copy of.
 struct WeightCopy {

@@ -29,6 +29,8 @@ static void writeStage(OStream &json, const StageSummary &stage) {
       json.object([&] {
         writeTensor(json, parameter);
         json.attribute("trainable", parameter.trainable);
+        if (!parameter.originalName.empty())
+          json.attribute("original_name", parameter.originalName);
       });
   });
   json.attributeObject("cost", [&] {

@@ -34,9 +34,11 @@ static StageSummary summarizeStage(pp::StageOp stage,
     summary.layers.push_back(layer.str());
   for (auto name : stage.getParameters().getAsRange<FlatSymbolRefAttr>()) {
     auto parameter = symbols.lookup<pp::ParameterOp>(name.getValue());
+    auto origin = dyn_cast<NameLoc>(parameter.getLoc());
+    bool isRenamed = origin && origin.getName() != name.getValue();
     summary.parameters.push_back(
         {summarizeTensor(name.getValue(), parameter.getType()),
-         parameter.getTrainable()});
+         parameter.getTrainable(), isRenamed ? origin.getName().str() : ""});
   }
   if (pp::CostAttr cost = stage.getCostAttr()) {
     summary.secondsForward = cost.getPicosecondsF() * 1e-12;

@@ -28,6 +28,8 @@ struct TensorSummary {
 
 struct ParameterSummary : TensorSummary {
   bool trainable = false;
+  /// What it is called where it comes from; empty: as here.
+  std::string originalName;
 };
 
 /// Costs are those of one micro-batch, in seconds.
