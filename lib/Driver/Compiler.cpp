@@ -8,6 +8,7 @@
 
 #include "pipewright/Driver/Phases.h"
 #include "pipewright/Driver/ResolveSchedule.h"
+#include "pipewright/Driver/StageHints.h"
 #include "pipewright/Import/Import.h"
 #include "pipewright/Package/PackageBuild.h"
 #include "pipewright/Schedule/Formats.h"
@@ -47,7 +48,8 @@ getMicrobatchSize(const BuildOptions &options, Location loc) {
 }
 
 OwningOpRef<ModuleOp> pipewright::loadModel(const BuildOptions &options,
-                                            MLIRContext &context) {
+                                            MLIRContext &context,
+                                            ImportNotes *notes) {
   Location loc = UnknownLoc::get(&context);
   FailureOr<std::optional<int64_t>> size = getMicrobatchSize(options, loc);
   if (failed(size))
@@ -62,11 +64,11 @@ OwningOpRef<ModuleOp> pipewright::loadModel(const BuildOptions &options,
   import.microbatchSize = *size;
   import.allowExternalSymlinks = options.allowExternalSymlinks;
   import.tieCopies = !options.separateCopies;
-  return importOnnx(import, &context);
-}
   import.paramsFromInputs = options.paramsFromInputs;
   import.weights = options.weights;
   import.notes = notes;
+  return importOnnx(import, &context);
+}
 
 //===----------------------------------------------------------------------===//
 // The phases
@@ -96,8 +98,11 @@ LogicalResult pipewright::runPhases(ModuleOp module, BuildOptions &options,
                                     PhaseListener listener) {
   for (const PhaseInfo &phase : getPhases()) {
     listener(phase.name);
-    if (phase.name == "Stages")
+    if (phase.name == "Stages") {
       choosePlacement(module, options);
+      if (failed(followStageHints(module, options)))
+        return failure();
+    }
     PassManager pm(module.getContext());
     phase.build(pm, options);
     if (failed(pm.run(module)))
@@ -169,7 +174,9 @@ FailureOr<BuildResult> pipewright::build(BuildOptions options,
   if (llvm::Error error = resolveSchedule(options))
     return emitError(UnknownLoc::get(&context))
            << llvm::toString(std::move(error));
-  OwningOpRef<ModuleOp> module = loadModel(options, context);
+  ImportNotes notes;
+  OwningOpRef<ModuleOp> module = loadModel(options, context, &notes);
+  options.needs.stageHints = std::move(notes.stages);
   if (!module || failed(runPhases(*module, options, listener)))
     return failure();
 

@@ -356,12 +356,15 @@ static void resolveAttributes(NodeProto &node, const Call &call) {
   node.mutable_attribute()->Swap(&resolved);
 }
 
+/// What a call says of its node that the node itself does not say.
 static void inheritMetadata(NodeProto &node, const NodeProto &call) {
   for (const StringStringEntryProto &entry : call.metadata_props())
     if (none_of(node.metadata_props(), [&](const StringStringEntryProto &own) {
           return own.key() == entry.key();
         }))
       *node.add_metadata_props() = entry;
+  if (node.device_configurations_size() == 0)
+    *node.mutable_device_configurations() = call.device_configurations();
 }
 
 void Inliner::instantiate(GraphProto &graph, Call &call,

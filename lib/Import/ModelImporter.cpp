@@ -52,6 +52,7 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
   if (report.hasFailed())
     return {};
   describeInputs();
+  noteTypes();
   removeUnused();
   freezeFrequencyTables(model);
   checkElements();
@@ -114,10 +115,10 @@ void ModelImporter::checkOperators(GraphScope &scope) {
 void ModelImporter::createModel() {
   if (options.tieCopies)
     copies = findWeightCopies(file, root.graph);
-  SmallVector<Attribute> specs;
   weightNames = findWeightNames(root.graph, [&](int index) {
     return cast<NameLoc>(report.getNodeLoc(index)).getName().str();
   });
+  SmallVector<Attribute> specs;
   for (const ModelInput &input : inputs)
     specs.push_back(
         pp::InputAttr::get(context, input.name, input.axis, 0, 0, 0));
@@ -148,6 +149,7 @@ void ModelImporter::importNodes(ArrayRef<int> order) {
 void ModelImporter::importNode(int index) {
   const NodeProto &proto = scope->graph.node(index);
   builder.setLoc(scope->report.getNodeLoc(index));
+  noteStage(proto);
   // The node that defines a missing value has been reported; say no more.
   for (const std::string &name : getReads(proto))
     if (!lookup(name))
@@ -175,6 +177,32 @@ void ModelImporter::defineResults(int index, const OnnxNode &node) {
       scope->report.nodeError(index) << "has result " << i << " ('" << name
                                      << "'), which is not supported";
   }
+}
+
+/// A model may have a configuration for each of several sets of devices; its
+/// nodes may also name one that it does not describe.
+void ModelImporter::noteStage(const NodeProto &node) {
+  if (!options.notes)
+    return;
+  const ModelProto &proto = file.getModel();
+  for (const NodeDeviceConfigurationProto &device :
+       node.device_configurations()) {
+    bool isFirst = proto.configuration_size() == 0 ||
+                   device.configuration_id() == proto.configuration(0).name();
+    if (!isFirst || !device.has_pipeline_stage())
+      continue;
+    options.notes->stages[cast<NameLoc>(builder.getLoc()).getName()] =
+        device.pipeline_stage();
+    return;
+  }
+}
+
+void ModelImporter::noteTypes() {
+  if (!options.notes)
+    return;
+  for (const auto &[name, value] : root.values)
+    if (value)
+      options.notes->types[name] = getTensorType(value);
 }
 
 Value ModelImporter::lookup(const std::string &name) {

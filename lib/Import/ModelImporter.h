@@ -49,6 +49,8 @@ private:
   void importNodes(llvm::ArrayRef<int> order);
   void importNode(int index);
   void defineResults(int index, const OnnxNode &node);
+  void noteStage(const onnx::NodeProto &node);
+  void noteTypes();
   void importReturn();
   void describeInputs();
   void removeUnused();
@@ -78,11 +80,11 @@ private:
   std::string batchDim; ///< empty: it has no name
   /// The initializers that are copies of others.
   llvm::StringMap<onnx::WeightCopy> copies;
-  /// Values of initializers, which a body that is imported several times
-  /// shares.
   /// What initializers with names of an exporter's own making are really
   /// called.
   llvm::StringMap<std::string> weightNames;
+  /// Values of initializers, which a body that is imported several times
+  /// shares.
   llvm::DenseMap<const onnx::TensorProto *, mlir::Value> imported;
   /// Parameters by name, with their tensors if these are initializers.
   llvm::StringMap<const onnx::TensorProto *> parameters;

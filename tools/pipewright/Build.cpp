@@ -60,9 +60,11 @@ static cl::opt<std::string>
                       "'pipewright schedule --help' lists, or a .csv or .json "
                       "file, which also tells ranks and micro-batches"));
 static cl::opt<std::string>
-    balance("balance", cl::value_desc("time|params|flops|uniform"),
-            cl::init("time"), PIPEWRIGHT_OPTION,
-            cl::desc("What is spread evenly over the stages (default time)"));
+    balance("balance", cl::value_desc("time|params|flops|uniform|hints"),
+            PIPEWRIGHT_OPTION,
+            cl::desc("What is spread evenly over the stages, or that the "
+                     "model's own hints are followed (default: the hints if "
+                     "they fit, else time)"));
 static cl::list<std::string>
     splitAt("split-at", cl::CommaSeparated, cl::value_desc("NODE,..."),
             PIPEWRIGHT_OPTION,
@@ -124,7 +126,9 @@ static bool checkOptions() {
     targets.push_back(entry->getName());
   return isAtLeastOne(ranks) && isAtLeastOne(chunks) &&
          isAtLeastOne(microbatches) && isAtLeastOne(globalBatch) &&
-         isKnown("balance", balance, {"time", "params", "flops", "uniform"}) &&
+         (balance.empty() ||
+          isKnown("balance", balance,
+                  {"time", "params", "flops", "uniform", "hints"})) &&
          isKnown("remat", remat, {"none", "full"}) &&
          isKnown("optimizer", optimizer, {"sgd", "adamw"}) &&
          (precision.empty() ||

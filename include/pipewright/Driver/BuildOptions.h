@@ -18,7 +18,7 @@
 
 namespace pipewright {
 
-/// What the phases before Schedule have to know of the schedule.
+/// What the phases before Schedule have to know of the schedule and the model.
 struct ScheduleNeeds {
   /// The rank of each stage, one list per direction. Empty: one direction, in
   /// loops over the ranks.
@@ -27,6 +27,8 @@ struct ScheduleNeeds {
   bool splitsBackward = false;
   /// Layers of each stage; empty: as balanced.
   std::vector<int64_t> stageSizes;
+  /// The stages that the model itself asks for, by the names of its nodes.
+  llvm::StringMap<int64_t> stageHints;
 };
 
 /// The options of `pipewright build`, under the names of the command line.
@@ -48,10 +50,10 @@ struct BuildOptions {
   bool allowExternalSymlinks = false;
   /// Weights that the file stores twice are two parameters.
   bool separateCopies = false;
-
-  std::string loss;
   /// Inputs of the model that are parameters, and the file with their values.
   std::string paramsFromInputs, weights;
+
+  std::string loss;
   int64_t ignoreIndex = -100;
   std::string optimizer = "adamw";
   std::string train, freeze;
@@ -59,14 +61,15 @@ struct BuildOptions {
   /// What is computed in: f32, bf16, f16; empty: as the model says.
   std::string precision;
 
-  std::string balance = "time";
+  /// Empty: where the model itself asks for, or else `time`.
+  std::string balance;
   std::vector<std::string> splitAt;
   /// Megatron's pipeline layout, in place of a balance.
   std::string layout;
   std::string remat = "none";
   /// A name, or a file that holds a schedule.
   std::string schedule = "1f1b";
-  /// Filled in by resolveSchedule and choosePlacement.
+  /// Filled in by build, resolveSchedule and choosePlacement.
   ScheduleNeeds needs;
   /// Limit for the arena of a rank, in bytes; 0: none.
   int64_t memory = 0;

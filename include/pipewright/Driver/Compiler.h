@@ -18,9 +18,13 @@
 
 namespace pipewright {
 
-/// Reads the model of \p options; null, with diagnostics, if it is refused.
+struct ImportNotes;
+
+/// Reads the model of \p options, and into \p notes what else its file says;
+/// null, with diagnostics, if it is refused.
 mlir::OwningOpRef<mlir::ModuleOp> loadModel(const BuildOptions &options,
-                                            mlir::MLIRContext &context);
+                                            mlir::MLIRContext &context,
+                                            ImportNotes *notes = nullptr);
 
 /// Called with the name of each phase as it begins.
 using PhaseListener = llvm::function_ref<void(llvm::StringRef)>;

@@ -14,6 +14,7 @@
 #define PIPEWRIGHT_IMPORT_IMPORT_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
@@ -23,6 +24,16 @@
 #include <string>
 
 namespace pipewright {
+
+/// What a model's file says beside the module.
+struct ImportNotes {
+  /// The pipeline stage that the device configuration of a node names, by the
+  /// node's name as its ops' locations say it. Of several configurations it is
+  /// the model's first.
+  llvm::StringMap<int64_t> stages;
+  /// The type of each value of the model's graph, by its name.
+  llvm::StringMap<mlir::RankedTensorType> types;
+};
 
 struct ImportOptions {
   /// The model: `.onnx`, or its text form in `.onnxtxt` or `.textproto`.
@@ -38,8 +49,16 @@ struct ImportOptions {
   /// A weight that the file stores twice, as it is or transposed, is one
   /// parameter.
   bool tieCopies = true;
+  /// A regular expression: inputs of the graph whose name matches are
+  /// parameters, with the values that `weights` has under their names. Both or
+  /// none are empty.
+  std::string paramsFromInputs;
+  /// A safetensors file.
+  std::string weights;
   /// External data may be reached through symbolic links.
   bool allowExternalSymlinks = false;
+  /// Filled in by a successful import, if given.
+  ImportNotes *notes = nullptr;
 };
 
 /// Adds the sizes in \p arguments, each `DIM=N`, to \p bind. Fails for anything
@@ -49,12 +68,6 @@ llvm::Error parseBindings(llvm::ArrayRef<std::string> arguments,
 
 /// Imports the model. On failure every problem of the file has been reported
 /// to the diagnostic handlers of \p context and the result is null.
-  /// A regular expression: inputs of the graph whose name matches are
-  /// parameters, with the values that `weights` has under their names. Both or
-  /// none are empty.
-  std::string paramsFromInputs;
-  /// A safetensors file.
-  std::string weights;
 ///
 /// Each op's location is the NameLoc of its node: the node's name, made a path
 /// (`/scope/…/name`) where the exporter recorded its scopes apart, or
