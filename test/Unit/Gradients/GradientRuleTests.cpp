@@ -6,6 +6,8 @@
 
 #include "Differences.h"
 #include "GradientSamples.h"
+#include "RandomSamples.h"
+#include "SampleText.h"
 
 #include "pipewright/Training/Activity.h"
 #include "pipewright/Training/Gradients.h"
@@ -15,6 +17,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <gtest/gtest.h>
 
@@ -81,6 +84,10 @@ std::vector<double> RuleTester::getGradient(unsigned operand,
   return results.empty() ? std::vector<double>() : results[0].getFloats().vec();
 }
 
+/// How many rules, with the cotangents that they were tried with, were compared
+/// with differences.
+static int comparisons = 0;
+
 /// Checks the rule of one operand with a cotangent for all results, and for
 /// each alone.
 static void checkRule(RuleTester &tester, const GradientSample &sample,
@@ -103,19 +110,53 @@ static void checkRule(RuleTester &tester, const GradientSample &sample,
             cast<RankedTensorType>(function.getResultTypes()[result]));
     }
     SCOPED_TRACE("cotangents of " + std::to_string(only));
+    ++comparisons;
     expectNear(tester.getGradient(operand, active, all),
                differentiate(function, inputs, used, operand));
   }
 }
 
+/// Checks the rule of each operand that has one.
+static void checkRules(const GradientSample &sample) {
+  SCOPED_TRACE(sample.text);
+  RuleTester tester(sample.op, sample.text);
+  ASSERT_TRUE(tester.getOp());
+  for (OpOperand &operand : tester.getOp()->getOpOperands())
+    if (isDifferentiable(operand))
+      checkRule(tester, sample, operand.getOperandNumber());
+}
+
 TEST(GradientRules, EqualDifferences) {
+  for (const GradientSample &sample : getGradientSamples())
+    checkRules(sample);
+}
+
+TEST(GradientRules, EqualDifferencesOnRandomShapes) {
+  constexpr uint64_t seeds = 100;
+  comparisons = 0;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    for (const GradientSample &sample : makeRandomSamples(seed))
+      checkRules(sample);
+  }
+  llvm::outs() << "compared " << comparisons
+               << " gradients on random shapes with differences\n";
+}
+
+/// An op without a random sample would be tried on one shape alone.
+TEST(GradientRules, HaveRandomSamplesOfEachOp) {
+  llvm::StringSet<> covered;
+  for (const GradientSample &sample : makeRandomSamples(/*seed=*/0))
+    covered.insert(sample.op);
   for (const GradientSample &sample : getGradientSamples()) {
-    SCOPED_TRACE(sample.text);
     RuleTester tester(sample.op, sample.text);
-    ASSERT_TRUE(tester.getOp());
-    for (OpOperand &operand : tester.getOp()->getOpOperands())
-      if (isDifferentiable(operand))
-        checkRule(tester, sample, operand.getOperandNumber());
+    ASSERT_TRUE(tester.getOp()) << sample.text;
+    bool hasRule =
+        llvm::any_of(tester.getOp()->getOpOperands(), [](OpOperand &operand) {
+          return GradientRegistry::get().hasRule(operand) &&
+                 isDifferentiable(operand);
+        });
+    EXPECT_TRUE(!hasRule || covered.contains(sample.op)) << sample.op;
   }
 }
 
@@ -155,12 +196,35 @@ static std::vector<double> gradientAt(StringRef op, StringRef text,
 }
 
 TEST(GradientRules, EqualExtremesShareTheGradient) {
-  const char *text = "nn.function @f(%x: tensor<4xf64>) -> tensor<f64> {\n"
-                     "  %y = nn.reduce max %x axes [0]"
-                     " : tensor<4xf64> -> tensor<f64>\n"
-                     "  nn.return %y : tensor<f64>\n}";
-  nn::HostTensor x({4}, std::vector<double>{3, 1, 3, 3});
-  expectNear(gradientAt("reduce", text, x), {1. / 3, 0, 1. / 3, 1. / 3});
+  std::string max = applyListed("reduce max %a axes [0]", {"4xf64"}, "f64");
+  nn::HostTensor high({4}, std::vector<double>{3, 1, 3, 3});
+  expectNear(gradientAt("reduce", max, high), {1. / 3, 0, 1. / 3, 1. / 3});
+
+  std::string min = applyListed("reduce min %a axes [1]", {"2x3xf64"}, "2xf64");
+  nn::HostTensor low({2, 3}, std::vector<double>{1, 1, 2, 4, 3, 5});
+  expectNear(gradientAt("reduce", min, low), {0.5, 0.5, 0, 0, 1, 0});
+}
+
+// Which elements are the largest has no gradient; what is looked up there does,
+// of equal elements the one of lower position.
+TEST(GradientRules, OfEqualElementsTopKTakesTheFirst) {
+  MLIRContext context;
+  context.loadDialect<nn::NNDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
+      applyListed("top_k %a axis 0", {"5xf64"}, "3xi64"), &context);
+  ASSERT_TRUE(module);
+  auto topK = *module->getOps<nn::FunctionOp>().begin();
+  EXPECT_FALSE(
+      isDifferentiable(topK.getBody().front().front().getOpOperand(0)));
+  nn::HostTensor x({5}, std::vector<double>{2, 7, 2, 7, 2});
+  Tensors positions = evaluate(topK, {x});
+  EXPECT_EQ(positions[0].getIntegers().vec(), (std::vector<int64_t>{1, 3, 0}));
+
+  RuleTester gather("gather", applyListed("gather %a, %b axis 0",
+                                          {"5xf64", "3xi64"}, "3xf64"));
+  nn::HostTensor dy({3}, std::vector<double>{10, 20, 30});
+  expectNear(gather.getGradient(0, {true}, {x, positions[0], dy}),
+             {30, 10, 0, 20, 0});
 }
 
 TEST(GradientRules, ProductsHaveGradientsAtZero) {
@@ -172,16 +236,15 @@ TEST(GradientRules, ProductsHaveGradientsAtZero) {
   expectNear(gradientAt("reduce", text, x), {15, 10, 6, 0, 10, 0, 0, 0, 0});
 }
 
-TEST(GradientRules, EqualOperandsOfMaxShareInHalves) {
-  const char *text = "nn.function @f(%x: tensor<2xf64>, %z: tensor<2xf64>)"
-                     " -> tensor<2xf64> {\n"
-                     "  %y = nn.max %x, %z : tensor<2xf64>\n"
-                     "  nn.return %y : tensor<2xf64>\n}";
-  RuleTester tester("max", text);
+TEST(GradientRules, EqualOperandsOfMaxAndMinShareInHalves) {
+  RuleTester max("max", binary("max", "2xf64"));
+  RuleTester min("min", binary("min", "2xf64"));
   nn::HostTensor x({2}, std::vector<double>{1, 3}),
       z({2}, std::vector<double>{1, 2}), dy({2}, std::vector<double>{4, 4});
-  expectNear(tester.getGradient(0, {true}, {x, z, dy}), {2, 4});
-  expectNear(tester.getGradient(1, {true}, {x, z, dy}), {2, 0});
+  expectNear(max.getGradient(0, {true}, {x, z, dy}), {2, 4});
+  expectNear(max.getGradient(1, {true}, {x, z, dy}), {2, 0});
+  expectNear(min.getGradient(0, {true}, {x, z, dy}), {2, 0});
+  expectNear(min.getGradient(1, {true}, {x, z, dy}), {2, 4});
 }
 
 TEST(GradientRules, ConstantExponentOfZeroHasGradientZeroAtZero) {

@@ -6,56 +6,11 @@
 
 #include "GradientSamples.h"
 
+#include "SampleText.h"
+
 #include <vector>
 
 using namespace pipewright;
-
-/// An op `%y = nn.<op> : <from> -> <to>` on arguments %a, %b, … of the types
-/// \p from.
-static std::string apply(const std::string &op, std::vector<std::string> from,
-                         const std::string &to, const std::string &types) {
-  std::string text = "nn.function @f(";
-  for (size_t i = 0; i < from.size(); ++i)
-    text += (i ? ", %" : "%") + std::string(1, 'a' + i) + ": tensor<" +
-            from[i] + ">";
-  return text + ") -> tensor<" + to + "> {\n  %y = nn." + op + " : " + types +
-         "\n  nn.return %y : tensor<" + to + ">\n}\n";
-}
-
-/// The same for one argument of the type of the result.
-static std::string applySame(const std::string &op, const std::string &type) {
-  return apply(op, {type}, type, "tensor<" + type + ">");
-}
-
-/// The same, with the types written as `(from) -> to`.
-static std::string applyFunctional(const std::string &op,
-                                   const std::vector<std::string> &from,
-                                   const std::string &to) {
-  std::string types = "(";
-  for (size_t i = 0; i < from.size(); ++i)
-    types += (i ? ", tensor<" : "tensor<") + from[i] + ">";
-  return apply(op, from, to, types + ") -> tensor<" + to + ">");
-}
-
-/// The same, with the types written as `from, from -> to`.
-static std::string applyListed(const std::string &op,
-                               const std::vector<std::string> &from,
-                               const std::string &to) {
-  std::string types;
-  for (size_t i = 0; i < from.size(); ++i)
-    types += (i ? ", tensor<" : "tensor<") + from[i] + ">";
-  return apply(op, from, to, types + " -> tensor<" + to + ">");
-}
-
-static std::string unary(const std::string &op,
-                         const std::string &type = "2x3xf64") {
-  return applySame(op + " %a", type);
-}
-
-static std::string binary(const std::string &op,
-                          const std::string &type = "2x3xf64") {
-  return apply(op + " %a, %b", {type, type}, type, "tensor<" + type + ">");
-}
 
 static void addElementwise(std::vector<GradientSample> &samples) {
   for (const char *op : {"neg", "abs", "sign", "exp", "tanh", "erf", "sin",
@@ -149,17 +104,6 @@ static void addReductions(std::vector<GradientSample> &samples) {
                    "2x4xf64")});
   samples.push_back(
       {"top_k", applyListed("top_k %a axis 1", {"2x4xf64"}, "2x2xi64")});
-}
-
-static std::string norm(const std::string &op, const std::string &row,
-                        const std::string &arguments,
-                        const std::string &argumentTypes,
-                        const std::string &results,
-                        const std::string &resultTypes) {
-  return "nn.function @f(" + arguments + ") -> (" + resultTypes + ") {\n  " +
-         results + " = nn." + op + " axis " + row + " epsilon 1.0e-3 : (" +
-         argumentTypes + ") -> (" + resultTypes + ")\n  nn.return " + results +
-         " : " + resultTypes + "\n}\n";
 }
 
 static void addNormalizations(std::vector<GradientSample> &samples) {

@@ -1,0 +1,62 @@
+//===- SampleText.cpp - The text of functions of one op
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SampleText.h"
+
+using namespace pipewright;
+
+std::string pipewright::apply(const std::string &op,
+                              std::vector<std::string> from,
+                              const std::string &to, const std::string &types) {
+  std::string text = "nn.function @f(";
+  for (size_t i = 0; i < from.size(); ++i)
+    text += (i ? ", %" : "%") + std::string(1, 'a' + i) + ": tensor<" +
+            from[i] + ">";
+  return text + ") -> tensor<" + to + "> {\n  %y = nn." + op + " : " + types +
+         "\n  nn.return %y : tensor<" + to + ">\n}\n";
+}
+
+std::string pipewright::applySame(const std::string &op,
+                                  const std::string &type) {
+  return apply(op, {type}, type, "tensor<" + type + ">");
+}
+
+std::string pipewright::applyFunctional(const std::string &op,
+                                        const std::vector<std::string> &from,
+                                        const std::string &to) {
+  std::string types = "(";
+  for (size_t i = 0; i < from.size(); ++i)
+    types += (i ? ", tensor<" : "tensor<") + from[i] + ">";
+  return apply(op, from, to, types + ") -> tensor<" + to + ">");
+}
+
+std::string pipewright::applyListed(const std::string &op,
+                                    const std::vector<std::string> &from,
+                                    const std::string &to) {
+  std::string types;
+  for (size_t i = 0; i < from.size(); ++i)
+    types += (i ? ", tensor<" : "tensor<") + from[i] + ">";
+  return apply(op, from, to, types + " -> tensor<" + to + ">");
+}
+
+std::string pipewright::unary(const std::string &op, const std::string &type) {
+  return applySame(op + " %a", type);
+}
+
+std::string pipewright::binary(const std::string &op, const std::string &type) {
+  return apply(op + " %a, %b", {type, type}, type, "tensor<" + type + ">");
+}
+
+std::string pipewright::norm(const std::string &op, const std::string &row,
+                             const std::string &arguments,
+                             const std::string &argumentTypes,
+                             const std::string &results,
+                             const std::string &resultTypes) {
+  return "nn.function @f(" + arguments + ") -> (" + resultTypes + ") {\n  " +
+         results + " = nn." + op + " axis " + row + " epsilon 1.0e-3 : (" +
+         argumentTypes + ") -> (" + resultTypes + ")\n  nn.return " + results +
+         " : " + resultTypes + "\n}\n";
+}
