@@ -13,8 +13,7 @@
 using namespace mlir;
 using namespace pipewright;
 
-/// The values of \p parameter, from the model's file if they are still there.
-static nn::HostTensor readParameter(pp::ParameterOp parameter) {
+nn::HostTensor pipewright::readParameter(pp::ParameterOp parameter) {
   RankedTensorType type = parameter.getTensorType();
   auto external = dyn_cast<pp::ExternalAttr>(parameter.getValue());
   if (!external)

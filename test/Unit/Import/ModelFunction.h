@@ -18,6 +18,9 @@
 
 namespace pipewright {
 
+/// The values of \p parameter, from the model's file if they are still there.
+nn::HostTensor readParameter(pp::ParameterOp parameter);
+
 /// The computation of an imported model as a function of its inputs, in their
 /// order, and then of its parameters and the key of its random numbers.
 class ModelFunction {

@@ -15,9 +15,12 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace pipewright;
@@ -160,4 +163,56 @@ ModelProto SuiteTest::promoteInputs() const {
     graph.mutable_initializer()->rbegin()->set_name(info.name());
   }
   return promoted;
+}
+
+//===----------------------------------------------------------------------===//
+// What it leads to
+//===----------------------------------------------------------------------===//
+
+nn::HostTensor SuiteTest::readInput(StringRef name,
+                                    MLIRContext *context) const {
+  auto info = llvm::find_if(inputInfos, [&](const ValueInfoProto &info) {
+    return info.name() == name;
+  });
+  return readTensor(inputs[info - inputInfos.begin()], context);
+}
+
+static bool isClose(double actual, double expected, const SuiteTest &test) {
+  if (std::isnan(expected) || std::isinf(expected))
+    return std::isnan(expected) ? std::isnan(actual) : actual == expected;
+  return std::abs(actual - expected) <=
+         test.absolute + test.relative * std::abs(expected);
+}
+
+static std::string findDifference(const nn::HostTensor &actual,
+                                  const nn::HostTensor &expected,
+                                  const SuiteTest &test) {
+  if (actual.getShape() != expected.getShape() ||
+      actual.isFloat() != expected.isFloat())
+    return "has another type";
+  for (int64_t i = 0; i < expected.getNumElements(); ++i) {
+    if (expected.isFloat() &&
+        !isClose(actual.getFloats()[i], expected.getFloats()[i], test))
+      return llvm::formatv("element {0} is {1}, not {2}", i,
+                           actual.getFloats()[i], expected.getFloats()[i]);
+    if (!expected.isFloat() &&
+        actual.getIntegers()[i] != expected.getIntegers()[i])
+      return llvm::formatv("element {0} is {1}, not {2}", i,
+                           actual.getIntegers()[i], expected.getIntegers()[i]);
+  }
+  return "";
+}
+
+std::string SuiteTest::findDifference(StringRef what,
+                                      ArrayRef<nn::HostTensor> actual,
+                                      MLIRContext *context) const {
+  if (actual.size() != outputs.size())
+    return (what + " has no outputs").str();
+  for (auto [index, tensor] : llvm::enumerate(outputs)) {
+    std::string difference =
+        ::findDifference(actual[index], readTensor(tensor, context), *this);
+    if (!difference.empty())
+      return llvm::formatv("{0}: output {1} {2}", what, index, difference);
+  }
+  return "";
 }

@@ -34,6 +34,16 @@ struct SuiteTest {
   /// axes, bounds.
   onnx::ModelProto promoteInputs() const;
 
+  /// The value of the input \p name, which the model has.
+  nn::HostTensor readInput(llvm::StringRef name,
+                           mlir::MLIRContext *context) const;
+
+  /// Says where \p actual, computed by \p what, differs from the outputs; empty
+  /// if it does not.
+  std::string findDifference(llvm::StringRef what,
+                             llvm::ArrayRef<nn::HostTensor> actual,
+                             mlir::MLIRContext *context) const;
+
   onnx::ModelProto model;
   /// The inputs of the model that have no initializers.
   std::vector<onnx::ValueInfoProto> inputInfos;
