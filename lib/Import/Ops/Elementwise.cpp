@@ -27,22 +27,6 @@ static FailureOr<Value> importIdentity(OnnxNode &node) {
   return node.operand(0);
 }
 
-static FailureOr<Value> importTan(OnnxNode &node) {
-  NNBuilder &b = node.getBuilder();
-  Value x = node.operand(0);
-  return b.create<nn::DivOp>(b.create<nn::SinOp>(x), b.create<nn::CosOp>(x));
-}
-
-/// (e^x - e^-x) / 2, or the sum of the two.
-template <typename OpTy>
-static FailureOr<Value> importHyperbolic(OnnxNode &node) {
-  NNBuilder &b = node.getBuilder();
-  Value x = node.operand(0);
-  Value grows = b.create<nn::ExpOp>(x);
-  Value falls = b.create<nn::ExpOp>(b.create<nn::NegOp>(x));
-  return b.scale(b.create<OpTy>(grows, falls), 0.5);
-}
-
 /// To the nearest integer; from the middle between two to the even one.
 static FailureOr<Value> importRound(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
@@ -260,7 +244,6 @@ static void registerUnary(OnnxOpRegistry &registry) {
   registry.add("Abs", /*since=*/6, 1, importUnary<nn::AbsOp>);
   registry.add("Ceil", /*since=*/6, 1, importUnary<nn::CeilOp>);
   registry.add("Cos", /*since=*/7, 1, importUnary<nn::CosOp>);
-  registry.add("Cosh", /*since=*/9, 1, importHyperbolic<nn::AddOp>);
   registry.add("Erf", /*since=*/9, 1, importUnary<nn::ErfOp>);
   registry.add("Exp", /*since=*/6, 1, importUnary<nn::ExpOp>);
   registry.add("Floor", /*since=*/6, 1, importUnary<nn::FloorOp>);
@@ -276,9 +259,7 @@ static void registerUnary(OnnxOpRegistry &registry) {
   registry.add("Sigmoid", /*since=*/6, 1, importUnary<nn::SigmoidOp>);
   registry.add("Sign", /*since=*/9, 1, importUnary<nn::SignOp>);
   registry.add("Sin", /*since=*/7, 1, importUnary<nn::SinOp>);
-  registry.add("Sinh", /*since=*/9, 1, importHyperbolic<nn::SubOp>);
   registry.add("Sqrt", /*since=*/6, 1, importUnary<nn::SqrtOp>);
-  registry.add("Tan", /*since=*/7, 1, importTan);
   registry.add("Tanh", /*since=*/6, 1, importUnary<nn::TanhOp>);
 }
 
