@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace pipewright {
 #define GEN_PASS_DEF_TOLIBRARY
@@ -70,6 +71,35 @@ static MatMulCall describe(nn::MatMulOp op) {
   return call;
 }
 
+/// The same for products by expert, of which the packed rows are missing too.
+static ExpertCall describe(nn::ExpertMatMulOp op) {
+  ExpertCall call{};
+  call.form = ExpertForm::Product;
+  call.lhs = op.getRows();
+  call.rhs = op.getWeights();
+  call.experts = op.getExperts();
+  call.rows = op.getRows().getType().getDimSize(0);
+  call.expertCount = op.getWeights().getType().getDimSize(0);
+  call.m = op.getRows().getType().getDimSize(1);
+  call.n = op.getResult().getType().getDimSize(1);
+  call.transposeRhs = op.getTransposeWeights();
+  return call;
+}
+
+static ExpertCall describe(nn::ExpertOuterOp op) {
+  ArrayRef<int64_t> shape = op.getResult().getType().getShape();
+  ExpertCall call{};
+  call.form = ExpertForm::Outer;
+  call.lhs = op.getLhs();
+  call.rhs = op.getRhs();
+  call.experts = op.getExperts();
+  call.rows = op.getLhs().getType().getDimSize(0);
+  call.expertCount = shape[0];
+  call.m = shape[1];
+  call.n = shape[2];
+  return call;
+}
+
 static void lowerToCall(nn::MatMulOp op, const CodegenTarget &target,
                         RewriterBase &rewriter) {
   MatMulCall call = describe(op);
@@ -82,6 +112,43 @@ static void lowerToCall(nn::MatMulOp op, const CodegenTarget &target,
   finishDestination(destination, op.getResult(), rewriter);
 }
 
+/// A buffer for \p rows rows of \p size elements like those of \p tensor.
+static Value allocateRows(int64_t rows, int64_t size, Value tensor,
+                          RewriterBase &rewriter) {
+  return memref::AllocOp::create(
+      rewriter, tensor.getLoc(),
+      MemRefType::get({rows, size}, getElementTypeOrSelf(tensor)));
+}
+
+template <typename OpTy>
+static void lowerExpertsToCall(OpTy op, const CodegenTarget &target,
+                               RewriterBase &rewriter) {
+  ExpertCall call = describe(op);
+  bool isProduct = call.form == ExpertForm::Product;
+  Destination destination = takeDestination(op.getResult(), rewriter,
+                                            /*canAccumulate=*/!isProduct);
+  call.packedLhs = allocateRows(call.rows, call.m, call.lhs, rewriter);
+  call.packedOther =
+      allocateRows(call.rows, call.n,
+                   isProduct ? Value(op.getResult()) : call.rhs, rewriter);
+  for (Value *operand : {&call.lhs, &call.rhs, &call.experts})
+    *operand = destination.getReadBuffer(*operand, rewriter);
+  call.result = destination.buffer;
+  call.accumulate = destination.accumulate;
+  target.emitExpertCall(call, op.getLoc(), rewriter);
+  finishDestination(destination, op.getResult(), rewriter);
+}
+
+static void lowerToCall(nn::ExpertMatMulOp op, const CodegenTarget &target,
+                        RewriterBase &rewriter) {
+  lowerExpertsToCall(op, target, rewriter);
+}
+
+static void lowerToCall(nn::ExpertOuterOp op, const CodegenTarget &target,
+                        RewriterBase &rewriter) {
+  lowerExpertsToCall(op, target, rewriter);
+}
+
 namespace {
 struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
   using ToLibraryBase::ToLibraryBase;
@@ -92,14 +159,19 @@ struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
       getOperation().emitError("there is no target '") << targetName << "'";
       return signalPassFailure();
     }
-    SmallVector<nn::MatMulOp> contractions;
+    SmallVector<Operation *> contractions;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      function.walk([&](nn::MatMulOp op) { contractions.push_back(op); });
+      function.walk([&](Operation *op) {
+        if (op->hasTrait<nn::Contraction>())
+          contractions.push_back(op);
+      });
 
     IRRewriter rewriter(&getContext());
-    for (nn::MatMulOp op : contractions)
-      if (target->hasMatMul(op.getLhs().getType().getElementType()))
-        lowerToCall(op, *target, rewriter);
+    for (Operation *op : contractions)
+      if (target->hasMatMul(getElementTypeOrSelf(op->getOperand(0))))
+        llvm::TypeSwitch<Operation *>(op)
+            .Case<nn::MatMulOp, nn::ExpertMatMulOp, nn::ExpertOuterOp>(
+                [&](auto product) { lowerToCall(product, *target, rewriter); });
   }
 };
 } // namespace

@@ -34,6 +34,7 @@ struct ToLinalg : pipewright::impl::ToLinalgBase<ToLinalg> {
     populateConvolutionToLinalg(patterns);
     populateElementwiseToLinalg(patterns);
     populateEmbeddingToLinalg(patterns);
+    populateExpertsToLinalg(patterns);
     populateLossToLinalg(patterns);
     populateMatMulToLinalg(patterns);
     populateNormalizationToLinalg(patterns);

@@ -18,7 +18,7 @@ FunctionCost pipewright::priceFunction(nn::FunctionOp function,
                                        bool contractionsOnly) {
   FunctionCost cost;
   for (Operation &op : function.getBody().front().without_terminator()) {
-    if (contractionsOnly && !isa<nn::MatMulOp>(op))
+    if (contractionsOnly && !op.hasTrait<nn::Contraction>())
       continue;
     std::optional<Work> work = FormulaRegistry::get().evaluate(&op);
     if (!work)

@@ -90,7 +90,7 @@ void CutPointAssigner::cutBetweenContractions() {
 bool CutPointAssigner::isPlain(unsigned begin, unsigned end) const {
   return llvm::all_of(
       nodes.slice(begin, end - begin), [](const ModelGraph::Node &node) {
-        if (isa<nn::MatMulOp>(node.op))
+        if (node.op->hasTrait<nn::Contraction>())
           return node.isContraction();
         return !isa<nn::LayerNormOp, nn::RMSNormOp, nn::SoftmaxOp>(node.op);
       });

@@ -20,14 +20,15 @@ StringRef pipewright::getNodeName(Location loc) {
 }
 
 bool ModelGraph::Node::isContraction() const {
-  return isa<nn::MatMulOp, nn::GatherOp>(op) && !parameters.empty();
+  return (op->hasTrait<nn::Contraction>() || isa<nn::GatherOp>(op)) &&
+         !parameters.empty();
 }
 
 /// Whether \p op costs too much to be computed once per layer.
 static bool isExpensive(Operation *op) {
-  return isa<nn::MatMulOp, nn::LayerNormOp, nn::RMSNormOp, nn::SoftmaxOp,
-             nn::LogSoftmaxOp, nn::CrossEntropyOp, nn::ScatterAddOp,
-             nn::DropoutMaskOp>(op);
+  return op->hasTrait<nn::Contraction>() ||
+         isa<nn::LayerNormOp, nn::RMSNormOp, nn::SoftmaxOp, nn::LogSoftmaxOp,
+             nn::CrossEntropyOp, nn::ScatterAddOp, nn::DropoutMaskOp>(op);
 }
 
 bool pipewright::isView(Operation *op) {

@@ -169,11 +169,12 @@ void AdjointBuilder::widenProducts() {
     auto cast = dyn_cast<nn::CastOp>(op);
     if (!cast || !getElementTypeOrSelf(cast.getType()).isF32())
       continue;
-    auto product = cast.getOperand().getDefiningOp<nn::MatMulOp>();
-    if (!product || adjoint.primal.contains(product) || !product->hasOneUse())
+    Operation *product = cast.getOperand().getDefiningOp();
+    if (!product || !product->hasTrait<nn::Contraction>() ||
+        adjoint.primal.contains(product) || !product->hasOneUse())
       continue;
-    product.getResult().setType(cast.getType());
-    cast.replaceAllUsesWith(product.getResult());
+    product->getResult(0).setType(cast.getType());
+    cast.replaceAllUsesWith(product);
     cast.erase();
   }
 }

@@ -120,7 +120,8 @@ bool Autocast::isBias(Operation *op) const {
     return false;
   auto isProduct = [&](Value value) {
     Value source = getSource(value);
-    return source && skipMoves(source).getDefiningOp<nn::MatMulOp>();
+    Operation *producer = source ? skipMoves(source).getDefiningOp() : nullptr;
+    return producer && producer->hasTrait<nn::Contraction>();
   };
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   return (isProduct(lhs) && isParameter(rhs)) ||
@@ -130,7 +131,7 @@ bool Autocast::isBias(Operation *op) const {
 bool Autocast::shouldNarrow(Operation *op) const {
   if (op->getNumResults() != 1 || !isF32(op->getResult(0).getType()))
     return false;
-  if (isa<nn::MatMulOp>(op) || isBias(op))
+  if (op->hasTrait<nn::Contraction>() || isBias(op))
     return true;
   if (isMove(op))
     return getSource(op->getOperand(0)) != nullptr;

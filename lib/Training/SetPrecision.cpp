@@ -96,11 +96,13 @@ LogicalResult PrecisionSetter::choosePrecision(StringRef name) {
 LogicalResult PrecisionSetter::checkContractions() {
   if (!precision)
     return success();
-  WalkResult result = module.walk([&](nn::MatMulOp op) {
-    Type element = op.getLhs().getType().getElementType();
+  WalkResult result = module.walk([&](Operation *op) {
+    if (!op->hasTrait<nn::Contraction>())
+      return WalkResult::advance();
+    Type element = getElementTypeOrSelf(op->getOperand(0));
     if (element == precision || (narrow && element.isF32()))
       return WalkResult::advance();
-    op.emitOpError("computes in ")
+    op->emitOpError("computes in ")
         << element << ", which precision " << precision
         << " does not change; leave it to the model";
     return WalkResult::interrupt();

@@ -81,6 +81,26 @@ nn.function @narrow(%acc: tensor<8x8xf32>, %a: tensor<8x8xbf16>, %b: tensor<8x8x
   nn.return %0, %1, %3 : tensor<8x8xbf16>, tensor<8x8xf16>, tensor<8x8xf32>
 }
 
+// The rows of an expert are brought together in buffers that the call gets. The
+// gradient of the weights is added to the accumulator by the kernel.
+
+// CHECK-LABEL: func.func @layer.experts(
+// CHECK-SAME:    %[[ACC:[^:]*]]: memref<4x8x2xf32>
+nn.function @experts(%acc: tensor<4x8x2xf32>, %x: tensor<6x8xf32>, %w: tensor<4x2x8xf32>, %e: tensor<6xi64>) -> (tensor<6x2xf32>, tensor<4x8x2xf32>) {
+  // CHECK: memref.alloc() : memref<6x8xf32>
+  // CHECK: memref.alloc() : memref<6x2xf32>
+  // CHECK: %[[TRANSPOSE:.*]] = arith.constant 1 : i32
+  // CHECK-NEXT: call @pprtCpuExpertMatmulF32({{.*}}, %[[TRANSPOSE]]) : (memref<1xf32>, memref<1xf32>, memref<1xi64>,
+  // CHECK: %[[TARGET:.*]] = memref.reinterpret_cast %[[ACC]]
+  // CHECK: %[[ADD:.*]] = arith.constant 1 : i32
+  // CHECK-NEXT: call @pprtCpuExpertOuterF32(%{{.*}}, %{{.*}}, %{{.*}}, %[[TARGET]], {{.*}}, %[[ADD]])
+  // CHECK-NOT: nn.accumulate
+  %0 = nn.expert_matmul %x, %w, %e transpose_weights : tensor<6x8xf32>, tensor<4x2x8xf32>, tensor<6xi64> -> tensor<6x2xf32>
+  %1 = nn.expert_outer %x, %0, %e : tensor<6x8xf32>, tensor<6x2xf32>, tensor<6xi64> -> tensor<4x8x2xf32>
+  %2 = nn.accumulate %acc, %1 : tensor<4x8x2xf32>
+  nn.return %0, %2 : tensor<6x2xf32>, tensor<4x8x2xf32>
+}
+
 // The library has no kernel for doubles.
 
 // CHECK-LABEL: func.func @layer.doubles(

@@ -55,3 +55,20 @@ nn.function @fc.w(%dy: tensor<4x4xf32>, %x: tensor<4x4xf32>, %dw: tensor<4x4xf32
 nn.derivative @fc forward @fc.f
   backward @fc.b operands [#nn.operand<cotangent 0>, #nn.operand<saved 0>, #nn.operand<argument 1>] gradients [0]
   weight @fc.w operands [#nn.operand<cotangent 0>, #nn.operand<argument 0>, #nn.operand<accumulator 1>] gradients [1]
+
+// -----
+
+// Two rows read two of eight matrices, however they are routed: 2*2*4*8 FLOPs
+// on 32 + 16 + 2*128 + 64 bytes.
+
+// CHECK-LABEL: pp.model @experts
+pp.parameter @w : tensor<8x4x8xf32> = dense<0.0> : tensor<8x4x8xf32>
+pp.model @experts(%x: tensor<2x4xf32> = #pp.input_spec<"x", axis = 0>, %e: tensor<2xi64> = #pp.input_spec<"e", axis = 0>) {
+  // CHECK: pp.layer "moe" {{.*}} cost <flops_f = 128, flops_b = 128, flops_w = 128, picoseconds_f = 368000,
+  %y = pp.layer "moe" @moe(%x, %e) parameters [@w] : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<2x8xf32>
+  pp.return outputs ["y"] %y : tensor<2x8xf32>
+}
+nn.function @moe(%x: tensor<2x4xf32>, %e: tensor<2xi64>, %w: tensor<8x4x8xf32>) -> tensor<2x8xf32> {
+  %m = nn.expert_matmul %x, %w, %e : tensor<2x4xf32>, tensor<8x4x8xf32>, tensor<2xi64> -> tensor<2x8xf32>
+  nn.return %m : tensor<2x8xf32>
+}

@@ -133,3 +133,26 @@ nn.function @fc(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
   %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
   nn.return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// Products by expert are contractions, too, and the bias of a row's expert is
+// part of one. What names the experts stays as it is.
+
+// CHECK-LABEL: pp.model @experts
+pp.parameter @w trainable : tensor<3x8x8xf32> = dense<1.0> : tensor<3x8x8xf32>
+pp.parameter @b trainable : tensor<3x8xf32> = dense<1.0> : tensor<3x8xf32>
+pp.model @experts(%x: tensor<4x8xf32> = #pp.input_spec<"x", axis = 0>, %e: tensor<4xi64> = #pp.input_spec<"e", axis = 0>) {
+  %y = pp.layer "moe" @moe(%x, %e) parameters [@w, @b] : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+  pp.return outputs ["y"] %y : tensor<4x8xf32>
+}
+// CHECK-LABEL: nn.function @moe
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[E:.*]]: tensor<4xi64>,
+nn.function @moe(%x: tensor<4x8xf32>, %e: tensor<4xi64>, %w: tensor<3x8x8xf32>, %b: tensor<3x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: %[[PRODUCT:.*]] = nn.expert_matmul %{{.*}}, %{{.*}}, %[[E]] : tensor<4x8xbf16>, tensor<3x8x8xbf16>, tensor<4xi64> -> tensor<4x8xbf16>
+  // CHECK: nn.add %[[PRODUCT]], %{{.*}} : tensor<4x8xbf16>
+  %0 = nn.expert_matmul %x, %w, %e : tensor<4x8xf32>, tensor<3x8x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
+  %1 = nn.gather %b, %e axis 0 : tensor<3x8xf32>, tensor<4xi64> -> tensor<4x8xf32>
+  %2 = nn.add %0, %1 : tensor<4x8xf32>
+  nn.return %2 : tensor<4x8xf32>
+}

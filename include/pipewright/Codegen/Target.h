@@ -62,6 +62,28 @@ struct MatMulCall {
   bool accumulate;
 };
 
+/// The forms of a call that computes an op of the family Experts.
+enum class ExpertForm {
+  Product, ///< `nn.expert_matmul`: the result has rows * n elements
+  Outer    ///< `nn.expert_outer`: the result has experts * m * n elements
+};
+
+/// An op of the family Experts on contiguous memrefs, row-major, one expert a
+/// row. A product is of a row of m elements and an m x n matrix; an outer
+/// product is of a row of m and a row of n elements.
+struct ExpertCall {
+  ExpertForm form;
+  mlir::Value lhs, rhs, experts, result;
+  /// Room for all rows of lhs, and for those of the result of a product or of
+  /// rhs, in which the rows of an expert are brought together.
+  mlir::Value packedLhs, packedOther;
+  int64_t rows, expertCount, m, n;
+  /// The matrices of a product are stored with their two dimensions swapped.
+  bool transposeRhs;
+  /// Outer products are added to what the result holds.
+  bool accumulate;
+};
+
 class CodegenTarget {
 public:
   virtual ~CodegenTarget();
@@ -69,13 +91,17 @@ public:
   virtual llvm::StringRef getName() const = 0;
   virtual llvm::StringRef getDescription() const = 0;
 
-  /// Whether the target's library multiplies matrices of \p element, with
-  /// any type of the result. If not, contractions are lowered as any other op.
+  /// Whether the target's library multiplies matrices of \p element, also by
+  /// expert, with any type of the result. If not, contractions are lowered as
+  /// any other op.
   virtual bool hasMatMul(mlir::Type element) const = 0;
 
   /// Emits \p call as a call of the target's library.
   virtual void emitMatMul(const MatMulCall &call, mlir::Location loc,
                           mlir::OpBuilder &builder) const = 0;
+
+  virtual void emitExpertCall(const ExpertCall &call, mlir::Location loc,
+                              mlir::OpBuilder &builder) const = 0;
 
   /// Adds the passes that take a layer function from bufferized linalg ops,
   /// with its workspace planned, to the LLVM dialect.

@@ -21,6 +21,7 @@ namespace pipewright {
 void populateConvolutionToLinalg(mlir::RewritePatternSet &patterns);
 void populateElementwiseToLinalg(mlir::RewritePatternSet &patterns);
 void populateEmbeddingToLinalg(mlir::RewritePatternSet &patterns);
+void populateExpertsToLinalg(mlir::RewritePatternSet &patterns);
 void populateLossToLinalg(mlir::RewritePatternSet &patterns);
 void populateMatMulToLinalg(mlir::RewritePatternSet &patterns);
 void populateNormalizationToLinalg(mlir::RewritePatternSet &patterns);

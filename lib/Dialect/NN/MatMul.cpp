@@ -10,13 +10,8 @@ using namespace mlir;
 using namespace pipewright::nn;
 
 LogicalResult MatMulOp::verify() {
-  Type element = getLhs().getType().getElementType();
-  Type result = getResult().getType().getElementType();
-  bool isSum = result.isF32() && element.getIntOrFloatBitWidth() < 32;
-  if (result != element && !isSum)
-    return emitOpError("makes ")
-           << result << " of " << element
-           << "; it makes what its operands are of, or f32 of 16 bits";
+  if (failed(verifySumType(*this, getLhs(), getResult())))
+    return failure();
 
   ArrayRef<int64_t> lhs = getShape(getLhs()), rhs = getShape(getRhs());
   if (lhs.size() != rhs.size() || lhs.size() < 2)

@@ -8,6 +8,7 @@
 
 #include "pipewright/Dialect/NN/TensorSize.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -50,6 +51,16 @@ LogicalResult nn::verifyShape(Operation *op, StringRef name, Value value,
          << (StringRef("aeiou").contains(name.front()) ? "an " : "a ") << name
          << " of shape " << formatShape(getShape(value)) << "; it must be "
          << formatShape(expected);
+}
+
+LogicalResult nn::verifySumType(Operation *op, Value operand, Value result) {
+  Type element = getElementTypeOrSelf(operand);
+  Type sum = getElementTypeOrSelf(result);
+  if (sum == element || (sum.isF32() && element.getIntOrFloatBitWidth() < 32))
+    return success();
+  return op->emitOpError("makes ")
+         << sum << " of " << element
+         << "; it makes what its operands are of, or f32 of 16 bits";
 }
 
 LogicalResult nn::verifyAxis(Operation *op, int64_t axis, int64_t rank) {

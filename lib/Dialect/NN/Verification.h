@@ -28,6 +28,11 @@ mlir::LogicalResult verifyShape(mlir::Operation *op, llvm::StringRef name,
                                 mlir::Value value,
                                 llvm::ArrayRef<int64_t> expected);
 
+/// Checks that \p result has the element type of \p operand, or of sums of
+/// products of such elements.
+mlir::LogicalResult verifySumType(mlir::Operation *op, mlir::Value operand,
+                                  mlir::Value result);
+
 /// `count * step + offset` of numbers that are not negative, as an attribute
 /// may say them: the largest number if that would overflow.
 int64_t multiplyAdd(int64_t count, int64_t step, int64_t offset);

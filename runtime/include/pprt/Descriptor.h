@@ -257,6 +257,30 @@ void pprtCpuMatmulF16F32(const uint16_t *a, const uint16_t *b, float *c,
                          int32_t transposeA, int32_t transposeB,
                          int32_t accumulate);
 
+/* Rows that each have one of several matrices, as experts[i] says: a negative
+ * number counts from the end, and one that names no expert stands for zeros.
+ * Types as above. The room for packed rows has as many rows as there are.
+ *
+ * ExpertMatmul: row i of c, of n elements, is row i of a, of m elements, times
+ * matrix experts[i] of b, m x n, or n x m if transposeB.
+ * ExpertOuter: matrix e of c, m x n, is the sum (+ c if accumulate) over the
+ * rows i of expert e of row i of a, of m elements, times row i of b, of n. */
+#define PPRT_DECLARE_EXPERTS(TYPES, OPERAND, RESULT)                           \
+  void pprtCpuExpertMatmul##TYPES(                                             \
+      const OPERAND *a, const OPERAND *b, const int64_t *experts, RESULT *c,   \
+      OPERAND *packedA, RESULT *packedC, int64_t rows, int64_t expertCount,    \
+      int64_t m, int64_t n, int32_t transposeB);                               \
+  void pprtCpuExpertOuter##TYPES(                                              \
+      const OPERAND *a, const OPERAND *b, const int64_t *experts, RESULT *c,   \
+      OPERAND *packedA, OPERAND *packedB, int64_t rows, int64_t expertCount,   \
+      int64_t m, int64_t n, int32_t accumulate);
+PPRT_DECLARE_EXPERTS(F32, float, float)
+PPRT_DECLARE_EXPERTS(BF16, uint16_t, uint16_t)
+PPRT_DECLARE_EXPERTS(BF16F32, uint16_t, float)
+PPRT_DECLARE_EXPERTS(F16, uint16_t, uint16_t)
+PPRT_DECLARE_EXPERTS(F16F32, uint16_t, float)
+#undef PPRT_DECLARE_EXPERTS
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

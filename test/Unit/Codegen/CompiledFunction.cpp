@@ -72,6 +72,64 @@ static void multiplyMatrices(const OperandTy *a, const OperandTy *b,
       }
 }
 
+/// The expert that \p number names, or null.
+template <typename BitsTy>
+static BitsTy *getMatrix(BitsTy *matrices, int64_t number, int64_t expertCount,
+                         int64_t size) {
+  if (number < -expertCount || number >= expertCount)
+    return nullptr;
+  return matrices + (number < 0 ? number + expertCount : number) * size;
+}
+
+template <Semantics *operand, typename OperandTy, Semantics *result,
+          typename ResultTy>
+static void multiplyByExpert(const OperandTy *a, const OperandTy *b,
+                             const int64_t *experts, ResultTy *c, OperandTy *,
+                             ResultTy *, int64_t rows, int64_t expertCount,
+                             int64_t m, int64_t n, int32_t transposeB) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      const OperandTy *matrix = getMatrix(b, experts[i], expertCount, m * n);
+      double sum = 0;
+      for (int64_t l = 0; matrix && l < m; ++l)
+        sum += decode(a[i * m + l], operand) *
+               decode(matrix[transposeB ? j * m + l : l * n + j], operand);
+      encode(sum, result, c[i * n + j]);
+    }
+}
+
+template <Semantics *operand, typename OperandTy, Semantics *result,
+          typename ResultTy>
+static void sumByExpert(const OperandTy *a, const OperandTy *b,
+                        const int64_t *experts, ResultTy *c, OperandTy *,
+                        OperandTy *, int64_t rows, int64_t expertCount,
+                        int64_t m, int64_t n, int32_t accumulate) {
+  std::vector<double> sums(expertCount * m * n);
+  for (int64_t i = 0; i < rows; ++i)
+    if (double *matrix = getMatrix(sums.data(), experts[i], expertCount, m * n))
+      for (int64_t at = 0; at < m * n; ++at)
+        matrix[at] += decode(a[i * m + at / n], operand) *
+                      decode(b[i * n + at % n], operand);
+  for (auto [at, sum] : llvm::enumerate(sums))
+    encode(accumulate ? decode(c[at], result) + sum : sum, result, c[at]);
+}
+
+/// Defines the kernels whose names end in \p types.
+template <Semantics *operand, typename OperandTy, Semantics *result,
+          typename ResultTy>
+static void defineKernels(llvm::orc::LLJIT &loader, const char *types) {
+  auto define = [&](const char *stem, auto *kernel) {
+    pipewright::define(loader, std::string(stem) + types,
+                       reinterpret_cast<void *>(kernel));
+  };
+  define("pprtCpuMatmul",
+         multiplyMatrices<operand, OperandTy, result, ResultTy>);
+  define("pprtCpuExpertMatmul",
+         multiplyByExpert<operand, OperandTy, result, ResultTy>);
+  define("pprtCpuExpertOuter",
+         sumByExpert<operand, OperandTy, result, ResultTy>);
+}
+
 std::unique_ptr<llvm::orc::LLJIT> pipewright::createLoader() {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -82,15 +140,11 @@ std::unique_ptr<llvm::orc::LLJIT> pipewright::createLoader() {
           loader->getDataLayout().getGlobalPrefix())));
   constexpr Semantics *f32 = APFloat::IEEEsingle, *bf16 = APFloat::BFloat,
                       *f16 = APFloat::IEEEhalf;
-  auto define = [&](const char *types, auto *kernel) {
-    pipewright::define(*loader, std::string("pprtCpuMatmul") + types,
-                       reinterpret_cast<void *>(kernel));
-  };
-  define("F32", multiplyMatrices<f32, uint32_t, f32, uint32_t>);
-  define("BF16", multiplyMatrices<bf16, uint16_t, bf16, uint16_t>);
-  define("BF16F32", multiplyMatrices<bf16, uint16_t, f32, uint32_t>);
-  define("F16", multiplyMatrices<f16, uint16_t, f16, uint16_t>);
-  define("F16F32", multiplyMatrices<f16, uint16_t, f32, uint32_t>);
+  defineKernels<f32, uint32_t, f32, uint32_t>(*loader, "F32");
+  defineKernels<bf16, uint16_t, bf16, uint16_t>(*loader, "BF16");
+  defineKernels<bf16, uint16_t, f32, uint32_t>(*loader, "BF16F32");
+  defineKernels<f16, uint16_t, f16, uint16_t>(*loader, "F16");
+  defineKernels<f16, uint16_t, f32, uint32_t>(*loader, "F16F32");
   return loader;
 }
 

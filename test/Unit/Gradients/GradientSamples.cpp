@@ -82,6 +82,21 @@ static void addContractions(std::vector<GradientSample> &samples) {
        applyListed("dropout_mask %a ratio 0.5 stream 1", {"2xi64"}, "4xf64")});
 }
 
+/// Rows of three experts, in any order.
+static void addExperts(std::vector<GradientSample> &samples) {
+  for (const auto &[flag, weights] :
+       {std::pair<const char *, const char *>{"", "3x2x4xf64"},
+        {" transpose_weights", "3x4x2xf64"}})
+    samples.push_back(
+        {"expert_matmul",
+         applyListed(std::string("expert_matmul %a, %b, %c") + flag,
+                     {"5x2xf64", weights, "5xi64"}, "5x4xf64")});
+  samples.push_back(
+      {"expert_outer",
+       applyListed("expert_outer %a, %b, %c", {"5x2xf64", "5x4xf64", "5xi64"},
+                   "3x2x4xf64")});
+}
+
 /// Windows that overlap, with holes, and an element that is in none.
 static void addConvolutions(std::vector<GradientSample> &samples) {
   samples.push_back(
@@ -158,6 +173,7 @@ llvm::ArrayRef<GradientSample> pipewright::getGradientSamples() {
     addElementwise(all);
     addShape(all);
     addContractions(all);
+    addExperts(all);
     addConvolutions(all);
     addReductions(all);
     addNormalizations(all);

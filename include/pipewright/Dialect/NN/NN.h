@@ -19,6 +19,16 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace pipewright::nn {
+
+/// Marks ops whose result is made of sums of products of their first two
+/// operands: where a model's work is, and what mixed precision narrows.
+template <typename ConcreteType>
+class Contraction : public mlir::OpTrait::TraitBase<ConcreteType, Contraction> {
+};
+
+} // namespace pipewright::nn
+
 #include "pipewright/Dialect/NN/NNDialect.h.inc"
 #include "pipewright/Dialect/NN/NNEnums.h.inc"
 #define GET_ATTRDEF_CLASSES

@@ -35,6 +35,12 @@ def NNDialect : Dialect {
 class NN_Op<string mnemonic, list<Trait> traits = []>
     : Op<NNDialect, mnemonic, traits>;
 
+/// Results are sums of products of the first two operands. They are of the
+/// operands' element type or, where that has 16 bits, may be of f32.
+def NN_Contraction : NativeOpTrait<"Contraction"> {
+  let cppNamespace = "::pipewright::nn";
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
@@ -57,6 +63,7 @@ def NN_Tensor : NN_TensorOf<[NN_Element]>;
 def NN_FloatTensor : NN_TensorOf<[NN_Float]>;
 def NN_NumberTensor : NN_TensorOf<[NN_Number]>;
 def NN_IndexTensor : NN_TensorOf<[AnyTypeOf<[I32, I64]>]>;
+def NN_LongTensor : NN_TensorOf<[I64]>;
 def NN_BoolTensor : NN_TensorOf<[I1]>;
 
 #endif // PIPEWRIGHT_DIALECT_NN_NNBASE

@@ -10,6 +10,7 @@
 include "pipewright/Dialect/NN/Ops/Convolution.td"
 include "pipewright/Dialect/NN/Ops/Elementwise.td"
 include "pipewright/Dialect/NN/Ops/Embedding.td"
+include "pipewright/Dialect/NN/Ops/Experts.td"
 include "pipewright/Dialect/NN/Ops/Function.td"
 include "pipewright/Dialect/NN/Ops/Loss.td"
 include "pipewright/Dialect/NN/Ops/MatMul.td"

@@ -15,6 +15,10 @@ namespace pipewright::cpu {
 void emitMatMul(const MatMulCall &call, mlir::Location loc,
                 mlir::OpBuilder &builder);
 
+/// Emits a call of the `pprtCpuExpert…` for the operands' types.
+void emitExpertCall(const ExpertCall &call, mlir::Location loc,
+                    mlir::OpBuilder &builder);
+
 /// Loops, polynomial math, and the LLVM dialect with bare pointers.
 void addLoweringPasses(mlir::OpPassManager &pm);
 

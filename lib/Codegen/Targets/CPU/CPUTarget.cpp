@@ -21,6 +21,10 @@ struct CPUTarget : CodegenTarget {
                   mlir::OpBuilder &builder) const override {
     cpu::emitMatMul(call, loc, builder);
   }
+  void emitExpertCall(const ExpertCall &call, mlir::Location loc,
+                      mlir::OpBuilder &builder) const override {
+    cpu::emitExpertCall(call, loc, builder);
+  }
   void addLoweringPasses(mlir::OpPassManager &pm) const override {
     cpu::addLoweringPasses(pm);
   }

@@ -9,7 +9,7 @@
 
 include "pipewright/Dialect/NN/NNBase.td"
 
-def NN_MatMulOp : NN_Op<"matmul", [Pure,
+def NN_MatMulOp : NN_Op<"matmul", [Pure, NN_Contraction,
     AllElementTypesMatch<["lhs", "rhs"]>]> {
   let summary = "matrix product over equal leading batch dimensions";
   let description = [{

@@ -1,8 +1,10 @@
-//===- MatMulCall.cpp - Contractions as calls of the runtime's kernel
+//===- KernelCall.cpp - Calls of the runtime's kernels
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
+#include "KernelCall.h"
 
 #include "CPU.h"
 
@@ -15,13 +17,13 @@ using namespace mlir;
 using namespace pipewright;
 
 /// The kernel for operands and results of these types.
-static std::string getKernelName(Type operand, Type result) {
+static std::string getKernelName(StringRef stem, Type operand, Type result) {
   auto spell = [](Type type) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
     return StringRef(text).upper();
   };
-  std::string name = "pprtCpuMatmul" + spell(operand);
+  std::string name = stem.str() + spell(operand);
   return operand == result ? name : name + spell(result);
 }
 
@@ -48,24 +50,45 @@ static void declareKernel(Operation *user, StringRef name,
   kernel.setPrivate();
 }
 
-void cpu::emitMatMul(const MatMulCall &call, Location loc, OpBuilder &builder) {
-  auto long64 = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, value, /*width=*/64);
-  };
-  auto flag = [&](bool value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, value, /*width=*/32);
-  };
-  SmallVector<Value> operands = {castBuffer(call.lhs, loc, builder),
-                                 castBuffer(call.rhs, loc, builder),
-                                 castBuffer(call.result, loc, builder)};
-  for (int64_t value : {call.batch, call.m, call.n, call.k, call.strideLhs,
-                        call.strideRhs, call.strideResult})
-    operands.push_back(long64(value));
-  for (bool value : {call.transposeLhs, call.transposeRhs, call.accumulate})
-    operands.push_back(flag(value));
+void cpu::emitKernelCall(const KernelCall &call, Location loc,
+                         OpBuilder &builder) {
+  SmallVector<Value> operands;
+  for (Value buffer : call.buffers)
+    operands.push_back(castBuffer(buffer, loc, builder));
+  for (int64_t size : call.sizes)
+    operands.push_back(
+        arith::ConstantIntOp::create(builder, loc, size, /*width=*/64));
+  for (bool flag : call.flags)
+    operands.push_back(
+        arith::ConstantIntOp::create(builder, loc, flag, /*width=*/32));
   SmallVector<Type> types(ValueRange(operands).getTypes());
-  std::string name = getKernelName(getElementTypeOrSelf(call.lhs.getType()),
-                                   getElementTypeOrSelf(call.result.getType()));
+  std::string name =
+      getKernelName(call.stem, getElementTypeOrSelf(call.operand.getType()),
+                    getElementTypeOrSelf(call.result.getType()));
   declareKernel(builder.getInsertionBlock()->getParentOp(), name, types);
   func::CallOp::create(builder, loc, name, TypeRange(), operands);
+}
+
+void cpu::emitMatMul(const MatMulCall &call, Location loc, OpBuilder &builder) {
+  emitKernelCall({"pprtCpuMatmul",
+                  call.lhs,
+                  call.result,
+                  {call.lhs, call.rhs, call.result},
+                  {call.batch, call.m, call.n, call.k, call.strideLhs,
+                   call.strideRhs, call.strideResult},
+                  {call.transposeLhs, call.transposeRhs, call.accumulate}},
+                 loc, builder);
+}
+
+void cpu::emitExpertCall(const ExpertCall &call, Location loc,
+                         OpBuilder &builder) {
+  bool isProduct = call.form == ExpertForm::Product;
+  emitKernelCall({isProduct ? "pprtCpuExpertMatmul" : "pprtCpuExpertOuter",
+                  call.lhs,
+                  call.result,
+                  {call.lhs, call.rhs, call.experts, call.result,
+                   call.packedLhs, call.packedOther},
+                  {call.rows, call.expertCount, call.m, call.n},
+                  {isProduct ? call.transposeRhs : call.accumulate}},
+                 loc, builder);
 }

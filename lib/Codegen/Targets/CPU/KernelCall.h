@@ -1,0 +1,31 @@
+//===- KernelCall.h - Calls of the runtime's kernels ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_LIB_CODEGEN_TARGETS_CPU_KERNELCALL_H
+#define PIPEWRIGHT_LIB_CODEGEN_TARGETS_CPU_KERNELCALL_H
+
+#include "mlir/IR/Builders.h"
+
+namespace pipewright::cpu {
+
+/// A call of a kernel that is made for several types of operand and result.
+struct KernelCall {
+  /// The kernel's name without the types.
+  llvm::StringRef stem;
+  /// The types of the first operand and of the result name the kernel.
+  mlir::Value operand, result;
+  /// What it gets: contiguous memrefs, then sizes, then flags.
+  llvm::ArrayRef<mlir::Value> buffers;
+  llvm::ArrayRef<int64_t> sizes;
+  llvm::ArrayRef<bool> flags;
+};
+
+void emitKernelCall(const KernelCall &call, mlir::Location loc,
+                    mlir::OpBuilder &builder);
+
+} // namespace pipewright::cpu
+
+#endif // PIPEWRIGHT_LIB_CODEGEN_TARGETS_CPU_KERNELCALL_H
