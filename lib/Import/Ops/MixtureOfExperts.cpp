@@ -4,13 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// com.microsoft's MoE, as what it means: every expert works on every token, and
-// a token's result is the sum of its experts', weighted by its router. (Shazeer
+// com.microsoft's MoE: a token is a row for each of the experts that its router
+// chose, and its result is the sum of theirs, weighted by the router. (Shazeer
 // et al., arXiv:1701.06538)
 //
 //===----------------------------------------------------------------------===//
 
 #include "../Activations.h"
+#include "../FlatIndex.h"
 
 #include "pipewright/Import/OnnxOpRegistry.h"
 
@@ -36,6 +37,13 @@ struct Sizes {
   int64_t inner;  ///< numbers between an expert's two products
   int64_t inner1; ///< results of the first product: twice as many if a gate is
                   ///< among them
+};
+
+/// The experts of all tokens, one token after the other.
+struct Routing {
+  int64_t choices; ///< experts of a token
+  Value experts;   ///< [tokens * choices]
+  Value weights;   ///< [tokens, choices]
 };
 
 } // namespace
@@ -96,51 +104,55 @@ static FailureOr<Sizes> getSizes(OnnxNode &node) {
 // Experts
 //===----------------------------------------------------------------------===//
 
-/// The weight of each expert for each token, 0 for those that are not among
-/// its best.
-static FailureOr<Value> getRouting(OnnxNode &node, const Sizes &sizes) {
+static FailureOr<Routing> getRouting(OnnxNode &node, const Sizes &sizes) {
   NNBuilder &b = node.getBuilder();
   int64_t count = node.getInt("k", 1);
   if (count < 1 || count > sizes.experts)
     return node.emitError() << "takes the best " << count << " of "
                             << sizes.experts << " experts";
-  Value weights = b.create<nn::SoftmaxOp>(node.operand(Router), /*axis=*/1);
+  Value scores = b.create<nn::SoftmaxOp>(node.operand(Router), /*axis=*/1);
   auto type = RankedTensorType::get({sizes.tokens, count},
                                     b.getOpBuilder().getI64Type());
-  Value best = b.create<nn::TopKOp>(type, weights, /*axis=*/1,
+  Value best = b.create<nn::TopKOp>(type, scores, /*axis=*/1,
                                     /*smallest=*/false);
-  RankedTensorType wide = type.clone({sizes.tokens, count, sizes.experts});
-  Value isBest = b.compare(
-      nn::Comparison::Equal,
-      b.broadcast(b.reshape(best, {sizes.tokens, count, 1}), wide.getShape()),
-      b.iota(wide, /*axis=*/2));
-  Value taken = b.reduce(nn::Reduction::Sum,
-                         b.cast(isBest, getElementType(weights)), /*axes=*/{1},
-                         /*keepAxes=*/false);
-  weights = b.create<nn::MulOp>(weights, taken);
-  if (node.getInt("normalize_routing_weights", 0) == 0)
-    return weights;
-  Value sum = b.reduce(nn::Reduction::Sum, weights, /*axes=*/{1},
-                       /*keepAxes=*/true);
-  return b.create<nn::DivOp>(weights, b.broadcast(sum, getShape(weights)));
+  FailureOr<FlatIndex> index = indexElements(node, scores, best, /*axis=*/1);
+  if (failed(index))
+    return failure();
+  Value weights = index->gather(b, scores);
+  if (node.getInt("normalize_routing_weights", 0) != 0) {
+    Value sum = b.reduce(nn::Reduction::Sum, weights, /*axes=*/{1},
+                         /*keepAxes=*/true);
+    weights = b.create<nn::DivOp>(weights, b.broadcast(sum, getShape(weights)));
+  }
+  return Routing{count, b.reshape(best, {sizes.tokens * count}), weights};
 }
 
-/// [tokens, experts, \p results]: the products of all tokens with the weights
-/// of all experts, which are rows of one matrix.
-static Value multiply(OnnxNode &node, const Sizes &sizes, int64_t results,
+/// The tokens, each once for each of its experts.
+static Value getRows(OnnxNode &node, const Sizes &sizes,
+                     const Routing &routing) {
+  NNBuilder &b = node.getBuilder();
+  int64_t tokens = sizes.tokens, choices = routing.choices, size = sizes.size;
+  Value repeated =
+      b.broadcast(b.reshape(node.operand(Input), {tokens, 1, size}),
+                  {tokens, choices, size});
+  return b.reshape(repeated, {tokens * choices, size});
+}
+
+/// [rows, results]: the products of \p rows with the weights of their experts,
+/// [experts, results, \p rows' size], and their biases.
+static Value multiply(OnnxNode &node, const Routing &routing, Value rows,
                       Operand weights, Operand bias) {
   NNBuilder &b = node.getBuilder();
-  Value tokens = b.reshape(node.operand(Input), {sizes.tokens, sizes.size});
-  int64_t columns = sizes.experts * results;
-  Value matrix = b.reshape(node.operand(weights), {columns, sizes.size});
-  Value product = b.create<nn::MatMulOp>(
-      getTensorType(tokens).clone({sizes.tokens, columns}), tokens, matrix,
-      /*transpose_lhs=*/false, /*transpose_rhs=*/true);
-  product = b.reshape(product, {sizes.tokens, sizes.experts, results});
+  RankedTensorType type = getTensorType(rows).clone(
+      {getShape(rows)[0], getShape(node.operand(weights))[1]});
+  Value product = b.create<nn::ExpertMatMulOp>(
+      type, rows, node.operand(weights), routing.experts,
+      /*transpose_weights=*/true);
   if (!node.hasOperand(bias))
     return product;
   return b.create<nn::AddOp>(
-      product, b.broadcast(node.operand(bias), getShape(product)));
+      product, b.create<nn::GatherOp>(type, node.operand(bias), routing.experts,
+                                      /*axis=*/0));
 }
 
 /// swish(gate) * (linear + beta), both within a limit if there is one.
@@ -165,7 +177,7 @@ static FailureOr<Value> applySwiGLU(OnnxNode &node, Value product, Value third,
   NNBuilder &b = node.getBuilder();
   int64_t fusion = node.getInt("swiglu_fusion", 0);
   auto take = [&](int64_t offset, int64_t stride) {
-    return b.sliceAxis(product, /*axis=*/2, offset, inner, stride);
+    return b.sliceAxis(product, /*axis=*/1, offset, inner, stride);
   };
   if (fusion == 0 && third)
     return applyGate(node, product, third);
@@ -178,7 +190,7 @@ static FailureOr<Value> applySwiGLU(OnnxNode &node, Value product, Value third,
                           << " fc3_experts_weights";
 }
 
-/// [tokens, experts, inner]: what the second product takes.
+/// [rows, inner]: what the second product takes.
 static FailureOr<Value> activate(OnnxNode &node, Value product, Value third,
                                  int64_t inner) {
   NNBuilder &b = node.getBuilder();
@@ -198,20 +210,16 @@ static FailureOr<Value> activate(OnnxNode &node, Value product, Value third,
   return third ? b.create<nn::MulOp>(result, third) : result;
 }
 
-/// The weighted sum over the experts of their second products.
-static Value combine(OnnxNode &node, const Sizes &sizes, Value activated,
-                     Value routing) {
-  NNBuilder &b = node.getBuilder();
-  Value weight = b.reshape(routing, {sizes.tokens, sizes.experts, 1});
+/// The weighted sum of the results of a token's experts.
+static Value combine(NNBuilder &b, const Sizes &sizes, const Routing &routing,
+                     Value results) {
+  int64_t tokens = sizes.tokens, choices = routing.choices;
+  Value perChoice = b.reshape(results, {tokens, choices, sizes.size});
+  Value weights = b.reshape(routing.weights, {tokens, choices, 1});
   Value weighted =
-      b.create<nn::MulOp>(activated, b.broadcast(weight, getShape(activated)));
-  int64_t rows = sizes.experts * sizes.inner;
-  Value matrix = b.reshape(b.transpose(node.operand(Weights2), {0, 2, 1}),
-                           {rows, sizes.size});
-  Value sum = b.matmul(b.reshape(weighted, {sizes.tokens, rows}), matrix);
-  if (!node.hasOperand(Bias2))
-    return sum;
-  return b.create<nn::AddOp>(sum, b.matmul(routing, node.operand(Bias2)));
+      b.create<nn::MulOp>(perChoice, b.broadcast(weights, getShape(perChoice)));
+  return b.reduce(nn::Reduction::Sum, weighted, /*axes=*/{1},
+                  /*keepAxes=*/false);
 }
 
 static FailureOr<Value> importMoE(OnnxNode &node) {
@@ -222,18 +230,21 @@ static FailureOr<Value> importMoE(OnnxNode &node) {
   FailureOr<Sizes> sizes = getSizes(node);
   if (failed(sizes))
     return failure();
-  FailureOr<Value> routing = getRouting(node, *sizes);
+  FailureOr<Routing> routing = getRouting(node, *sizes);
   if (failed(routing))
     return failure();
-  Value product = multiply(node, *sizes, sizes->inner1, Weights1, Bias1);
+  Value rows = getRows(node, *sizes, *routing);
+  Value product = multiply(node, *routing, rows, Weights1, Bias1);
   Value third;
   if (node.hasOperand(Weights3))
-    third = multiply(node, *sizes, sizes->inner, Weights3, Bias3);
+    third = multiply(node, *routing, rows, Weights3, Bias3);
   FailureOr<Value> activated = activate(node, product, third, sizes->inner);
   if (failed(activated))
     return failure();
-  return node.getBuilder().reshape(combine(node, *sizes, *activated, *routing),
-                                   getShape(node.operand(Input)));
+  NNBuilder &b = node.getBuilder();
+  Value results = multiply(node, *routing, *activated, Weights2, Bias2);
+  return b.reshape(combine(b, *sizes, *routing, results),
+                   getShape(node.operand(Input)));
 }
 
 namespace pipewright {
