@@ -80,6 +80,18 @@ static FailureOr<Value> combine(OnnxNode &node, const FlatIndex &index,
   return combined;
 }
 
+/// Whether all elements of \p value, which may be a parameter, are 0.
+static bool isZero(ImportContext &context, Value value) {
+  DenseElementsAttr known = context.getKnown(value);
+  if (!known)
+    return false;
+  if (isa<FloatType>(known.getElementType()))
+    return llvm::all_of(known.getValues<APFloat>(),
+                        [](const APFloat &value) { return value.isZero(); });
+  return llvm::all_of(known.getValues<APInt>(),
+                      [](const APInt &value) { return value.isZero(); });
+}
+
 /// The data with updates where \p index says: in place of what is there, or
 /// combined with it. Indices that repeat have no meaning without a reduction.
 static FailureOr<Value> scatter(OnnxNode &node, const FlatIndex &index) {
@@ -99,6 +111,8 @@ static FailureOr<Value> scatter(OnnxNode &node, const FlatIndex &index) {
   Value sums = index.scatter(b, b.cast(updates, computed), data);
   if (reduction == "add")
     return b.cast(b.create<nn::AddOp>(b.cast(data, computed), sums), element);
+  if (isZero(node.getContext(), data))
+    return b.cast(sums, element);
   Value ones = b.splat(getTensorType(updates).clone(computed), 1.0);
   Value marks = index.scatter(b, ones, data);
   Value isUpdated =

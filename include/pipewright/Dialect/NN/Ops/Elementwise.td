@@ -10,14 +10,16 @@
 include "pipewright/Dialect/NN/NNBase.td"
 
 class NN_UnaryOp<string mnemonic, Type type, list<Trait> traits = []>
-    : NN_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultType], traits)> {
+    : NN_Op<mnemonic, !listconcat(
+          [Pure, SameOperandsAndResultType, Elementwise], traits)> {
   let arguments = (ins type:$operand);
   let results = (outs type:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
 class NN_BinaryOp<string mnemonic, Type type, list<Trait> traits = []>
-    : NN_Op<mnemonic, !listconcat([Pure, SameOperandsAndResultType], traits)> {
+    : NN_Op<mnemonic, !listconcat(
+          [Pure, SameOperandsAndResultType, Elementwise], traits)> {
   let arguments = (ins type:$lhs, type:$rhs);
   let results = (outs type:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
@@ -81,7 +83,7 @@ def NN_GeluForm : I32EnumAttr<"GeluForm", "which formula a GELU uses", [
   let cppNamespace = "::pipewright::nn";
 }
 
-def NN_GeluOp : NN_Op<"gelu", [Pure, SameOperandsAndResultType]> {
+def NN_GeluOp : NN_Op<"gelu", [Pure, SameOperandsAndResultType, Elementwise]> {
   let summary = "Gaussian error linear unit";
   let description = [{
     `erf`: x/2 (1 + erf(x / sqrt 2)).
@@ -140,7 +142,7 @@ def NN_Comparison : I32EnumAttr<"Comparison", "an order relation", [
 }
 
 def NN_CompareOp : NN_Op<"compare", [Pure, SameTypeOperands,
-    SameOperandsAndResultShape]> {
+    SameOperandsAndResultShape, Elementwise]> {
   let summary = "elementwise comparison; false where an operand is NaN, except ne";
   let arguments = (ins NN_Comparison:$predicate, NN_Tensor:$lhs,
                        NN_Tensor:$rhs);
@@ -154,7 +156,7 @@ def NN_CompareOp : NN_Op<"compare", [Pure, SameTypeOperands,
 //===----------------------------------------------------------------------===//
 
 def NN_SelectOp : NN_Op<"select", [Pure, AllTypesMatch<["on_true", "on_false",
-    "result"]>, AllShapesMatch<["condition", "result"]>]> {
+    "result"]>, AllShapesMatch<["condition", "result"]>, Elementwise]> {
   let summary = "takes an element of one of two tensors";
   let arguments = (ins NN_BoolTensor:$condition, NN_Tensor:$on_true,
                        NN_Tensor:$on_false);
@@ -164,7 +166,7 @@ def NN_SelectOp : NN_Op<"select", [Pure, AllTypesMatch<["on_true", "on_false",
   let hasFolder = 1;
 }
 
-def NN_CastOp : NN_Op<"cast", [Pure, SameOperandsAndResultShape]> {
+def NN_CastOp : NN_Op<"cast", [Pure, SameOperandsAndResultShape, Elementwise]> {
   let summary = "converts the element type";
   let description = [{
     Float to integer truncates towards zero; anything to `i1` is `!= 0`; `i1`
