@@ -49,6 +49,8 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
   importNodes(order);
   if (!report.hasFailed())
     importReturn();
+  if (!report.hasFailed())
+    removeConditionalRows();
   if (report.hasFailed())
     return {};
   describeInputs();
@@ -395,6 +397,10 @@ void ModelImporter::keepFixed(Value value) {
       .setTrainable(false);
 }
 
+void ModelImporter::addConditionalRows(ConditionalRows rows) {
+  conditionalRows.push_back(std::move(rows));
+}
+
 void ModelImporter::remarkOnce(StringRef message) {
   if (remarks.insert(message).second)
     emitRemark(builder.getLoc()) << message;
@@ -403,6 +409,13 @@ void ModelImporter::remarkOnce(StringRef message) {
 //===----------------------------------------------------------------------===//
 // After the last node
 //===----------------------------------------------------------------------===//
+
+void ModelImporter::removeConditionalRows() {
+  warnOfMissingExperts(conditionalRows);
+  for (const ConditionalRows &rows : conditionalRows)
+    if (failed(removeAbsentRows(rows)))
+      report.fail();
+}
 
 /// The ops that read the elements of \p value, in whatever shape.
 static SmallVector<std::pair<Operation *, Value>> getReaders(Value value) {

@@ -7,6 +7,7 @@
 #ifndef PIPEWRIGHT_LIB_IMPORT_MODELIMPORTER_H
 #define PIPEWRIGHT_LIB_IMPORT_MODELIMPORTER_H
 
+#include "AbsentRows.h"
 #include "GraphScope.h"
 #include "ModelInputs.h"
 #include "WeightCopies.h"
@@ -35,6 +36,7 @@ private:
   int64_t takeRandomStream() override { return randomStreams++; }
   mlir::DenseElementsAttr getKnown(mlir::Value value) override;
   void keepFixed(mlir::Value value) override;
+  void addConditionalRows(ConditionalRows rows) override;
   void remarkOnce(llvm::StringRef message) override;
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   importGraph(const onnx::GraphProto &graph,
@@ -52,6 +54,7 @@ private:
   void noteStage(const onnx::NodeProto &node);
   void noteTypes();
   void importReturn();
+  void removeConditionalRows();
   void describeInputs();
   void removeUnused();
   void checkElements();
@@ -92,6 +95,7 @@ private:
   int64_t nodes = 0; ///< that were imported
   mlir::Value randomKey;
   int64_t randomStreams = 0;
+  std::vector<ConditionalRows> conditionalRows;
   llvm::StringSet<> remarks;
 };
 

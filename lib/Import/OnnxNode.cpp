@@ -17,9 +17,12 @@ using namespace pipewright::onnx;
 
 StringRef OnnxNode::getOpType() const { return proto.op_type(); }
 
+std::string OnnxNode::describe() const {
+  return ("node #" + Twine(index) + " (" + getOpType() + ")").str();
+}
+
 InFlightDiagnostic OnnxNode::emitError() const {
-  return mlir::emitError(builder.getLoc())
-         << "node #" << index << " (" << getOpType() << ") ";
+  return mlir::emitError(builder.getLoc()) << describe() << " ";
 }
 
 //===----------------------------------------------------------------------===//

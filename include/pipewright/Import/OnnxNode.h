@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <optional>
+#include <string>
 
 namespace pipewright {
 
@@ -21,6 +22,8 @@ class GraphProto;
 class NodeProto;
 class TensorProto;
 } // namespace onnx
+
+struct ConditionalRows;
 
 /// What the importer gives to a node besides operands.
 class ImportContext {
@@ -38,6 +41,8 @@ public:
   virtual mlir::DenseElementsAttr getKnown(mlir::Value value) = 0;
   /// Does not train the parameter, if it is one, that \p value is.
   virtual void keepFixed(mlir::Value value) = 0;
+  /// Notes that absent rows must be removed when all nodes are imported.
+  virtual void addConditionalRows(ConditionalRows rows) = 0;
   /// Tells the user \p message, once for all nodes of a model.
   virtual void remarkOnce(llvm::StringRef message) = 0;
   /// Imports a graph that the node holds, with \p arguments for its inputs, and
@@ -62,6 +67,8 @@ public:
   /// The version of the operator set that the node's domain is imported with.
   int64_t getOpset() const { return opset; }
 
+  /// The node as diagnostics name it: `node #3 (NonZero)`.
+  std::string describe() const;
   /// Starts a diagnostic that says which node it is about.
   mlir::InFlightDiagnostic emitError() const;
 

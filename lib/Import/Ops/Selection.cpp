@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 //
 // The shapes of these results follow from values, which must be known when the
-// model is compiled.
+// model is compiled, unless what is chosen ends up where it came from.
 //
 //===----------------------------------------------------------------------===//
+
+#include "../AbsentRows.h"
 
 #include "pipewright/Dialect/NN/HostTensor.h"
 #include "pipewright/Import/OnnxOpRegistry.h"
@@ -55,23 +57,52 @@ static FailureOr<Value> importCompress(OnnxNode &node) {
                                 b.integers(chosen), *axis);
 }
 
+/// The coordinates of the elements of a tensor of \p shape, a row for each axis.
+static Value getCoordinates(NNBuilder &b, ArrayRef<int64_t> shape,
+                            ArrayRef<int64_t> elements) {
+  SmallVector<int64_t> coordinates;
+  int64_t stride = ShapedType::getNumElements(shape);
+  for (int64_t size : shape) {
+    stride /= std::max<int64_t>(size, 1);
+    for (int64_t element : elements)
+      coordinates.push_back(element / stride % size);
+  }
+  return b.reshape(b.integers(coordinates),
+                   {int64_t(shape.size()), int64_t(elements.size())});
+}
+
+/// The coordinates of all elements, of which those of zeros are absent.
+static Value importConditional(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
+  SmallVector<int64_t> all = getAllAxes(getTensorType(x).getNumElements());
+  Value coordinates = getCoordinates(b, getShape(x), all);
+  Value condition = b.reshape(b.cast(x, b.getOpBuilder().getI1Type()),
+                              {int64_t(all.size())});
+  // An op of its own, which both lead to the same values.
+  Value conditional = b.create<nn::SelectOp>(
+      coordinates.getType(), b.broadcast(condition, getShape(coordinates)),
+      coordinates, coordinates);
+  node.getContext().addConditionalRows(
+      {conditional, condition, node.describe()});
+  return conditional;
+}
+
 /// The coordinates of all elements that are not 0, a row for each axis.
 static FailureOr<Value> importNonZero(OnnxNode &node) {
+  constexpr int64_t maxUnknown = int64_t(1) << 24;
+  RankedTensorType type = getTensorType(node.operand(0));
+  if (!node.getContext().getKnown(node.operand(0)) && type.getRank() > 0 &&
+      type.getNumElements() <= maxUnknown)
+    return importConditional(node);
   FailureOr<SmallVector<bool>> isNonZero = getNonZero(node, 0);
   if (failed(isNonZero))
     return failure();
-  NNBuilder &b = node.getBuilder();
-  ArrayRef<int64_t> shape = getShape(node.operand(0));
-  int64_t count = llvm::count(*isNonZero, true);
-  SmallVector<int64_t> coordinates;
-  int64_t stride = isNonZero->size();
-  for (int64_t size : shape) {
-    stride /= std::max<int64_t>(size, 1);
-    for (auto [i, chosen] : llvm::enumerate(*isNonZero))
-      if (chosen)
-        coordinates.push_back(int64_t(i) / stride % size);
-  }
-  return b.reshape(b.integers(coordinates), {int64_t(shape.size()), count});
+  SmallVector<int64_t> elements;
+  for (auto [i, chosen] : llvm::enumerate(*isNonZero))
+    if (chosen)
+      elements.push_back(i);
+  return getCoordinates(node.getBuilder(), type.getShape(), elements);
 }
 
 /// Reverses the first elements of each sequence, as many as its length says.
