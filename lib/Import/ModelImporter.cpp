@@ -49,12 +49,12 @@ OwningOpRef<ModuleOp> ModelImporter::run() {
   importNodes(order);
   if (!report.hasFailed())
     importReturn();
-  if (!report.hasFailed())
-    removeConditionalRows();
   if (report.hasFailed())
     return {};
   describeInputs();
   noteTypes();
+  // From here on not every value of the graph is there.
+  removeConditionalRows();
   removeUnused();
   freezeFrequencyTables(model);
   checkElements();
