@@ -32,13 +32,21 @@ getReducedAxes(OnnxNode &node) {
 
 template <nn::Reduction kind>
 static FailureOr<Value> importReduce(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value x = node.operand(0);
   FailureOr<std::optional<SmallVector<int64_t>>> axes = getReducedAxes(node);
   if (failed(axes))
     return failure();
   if (!*axes)
-    return node.operand(0);
-  return node.getBuilder().reduce(kind, node.operand(0), **axes,
-                                  node.getInt("keepdims", 1) != 0);
+    return x;
+  bool keepAxes = node.getInt("keepdims", 1) != 0;
+  bool isExtreme = kind == nn::Reduction::Max || kind == nn::Reduction::Min;
+  if (!isExtreme || !getElementType(x).isInteger(1))
+    return b.reduce(kind, x, **axes, keepAxes);
+  // Of booleans: whether any is true, or all are; of none, the same.
+  Value numbers = b.cast(x, b.getOpBuilder().getI8Type());
+  Value reduced = b.reduce(kind, numbers, **axes, keepAxes);
+  return b.compare(nn::Comparison::Greater, reduced, b.splatLike(reduced, 0.0));
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,9 @@
 #include "EvaluatorRegistry.h"
 #include "Indexing.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -28,6 +31,28 @@ static Number combine(Reduction kind, Number a, Number b) {
   llvm_unreachable("all kinds are above");
 }
 
+/// What no elements are combined to: neutral beside any element. The mean of
+/// none is not a number or, of integers, 0.
+template <typename Number>
+static Number getNeutral(Reduction kind, Type element) {
+  bool isLowest = kind == Reduction::Max;
+  switch (kind) {
+  case Reduction::Sum:
+  case Reduction::Mean:
+    return 0;
+  case Reduction::Prod:
+    return 1;
+  case Reduction::Max:
+  case Reduction::Min:
+    break;
+  }
+  if constexpr (std::is_floating_point_v<Number>)
+    return isLowest ? -std::numeric_limits<Number>::infinity()
+                    : std::numeric_limits<Number>::infinity();
+  unsigned width = element.getIntOrFloatBitWidth();
+  return isLowest ? llvm::minIntN(width) : llvm::maxIntN(width);
+}
+
 /// Combines the elements of \p operand that fall on one element of the result,
 /// in row-major order.
 template <typename Number>
@@ -36,6 +61,8 @@ static void reduce(ReduceOp op, ArrayRef<int64_t> shape,
                    MutableArrayRef<Number> result) {
   Reduction kind = op.getKind();
   std::vector<bool> seen(result.size(), false);
+  llvm::fill(result, getNeutral<Number>(
+                         kind, getElementTypeOrSelf(op.getResult().getType())));
   forEachElement(shape, [&](ArrayRef<int64_t> index, int64_t position) {
     SmallVector<int64_t> kept;
     for (auto [axis, i] : llvm::enumerate(index))
