@@ -230,6 +230,10 @@ static FailureOr<Value> importLpNorm(OnnxNode &node) {
     return failure();
   Value size = power == 1 ? b.create<nn::AbsOp>(x) : b.create<nn::MulOp>(x, x);
   Value norm = b.reduce(nn::Reduction::Sum, size, *axis, /*keepAxes=*/true);
+  // What has no length stays as it is; the root has no gradient there.
+  Value isZero = b.compare(nn::Comparison::Equal, norm, b.splatLike(norm, 0.0));
+  norm = b.create<nn::SelectOp>(norm.getType(), isZero, b.splatLike(norm, 1.0),
+                                norm);
   if (power == 2)
     norm = b.create<nn::SqrtOp>(norm);
   return b.create<nn::DivOp>(x, b.broadcast(norm, getShape(x)));

@@ -204,9 +204,12 @@ static FailureOr<Value> importOneHot(OnnxNode &node) {
   SmallVector<int64_t> shape(kept);
   shape[*axis] = int64_t(*depth);
   auto type = RankedTensorType::get(shape, getElementType(indices));
-  // A negative index counts from the end.
-  Value count = b.splatLike(indices, *depth);
-  Value index = b.create<nn::ModOp>(indices, count);
+  // A negative index counts from the end; beyond both ends nothing is hot.
+  Value isNegative =
+      b.compare(nn::Comparison::Less, indices, b.splatLike(indices, 0.0));
+  Value fromEnd = b.create<nn::AddOp>(indices, b.splatLike(indices, *depth));
+  Value index =
+      b.create<nn::SelectOp>(indices.getType(), isNegative, fromEnd, indices);
   Value isHot = b.compare(nn::Comparison::Equal,
                           b.broadcast(b.reshape(index, kept), shape),
                           b.iota(type, *axis));

@@ -241,9 +241,13 @@ static FailureOr<Value> importSpaceToDepth(OnnxNode &node) {
   if (shape[2] != height * side || shape[3] != width * side)
     return node.emitError() << "cuts " << node.operand(0).getType()
                             << " into blocks of " << side << "x" << side;
+  bool channelsFirst = node.getString("mode", "DCR") == "CRD";
+  SmallVector<int64_t> order = channelsFirst
+                                   ? SmallVector<int64_t>{0, 1, 3, 5, 2, 4}
+                                   : SmallVector<int64_t>{0, 3, 5, 1, 2, 4};
   Value blocks = b.reshape(node.operand(0),
                            {shape[0], shape[1], height, side, width, side});
-  return b.reshape(b.transpose(blocks, {0, 3, 5, 1, 2, 4}),
+  return b.reshape(b.transpose(blocks, order),
                    {shape[0], side * side * shape[1], height, width});
 }
 
