@@ -25,6 +25,11 @@ if models := os.environ.get("PIPEWRIGHT_MODELS"):
     config.environment["PIPEWRIGHT_MODELS"] = models
     config.available_features.add("models")
 
+# A Python with the package `onnx`, whose own tests are then run too.
+if onnx_python := os.environ.get("PIPEWRIGHT_ONNX_PYTHON"):
+    config.available_features.add("onnx")
+    config.substitutions.append(("%onnx-python", onnx_python))
+
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%source", config.source_root))
 config.substitutions.append(("%binary", config.binary_root))
