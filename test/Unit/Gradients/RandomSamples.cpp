@@ -71,6 +71,7 @@ private:
   void addPads();
   void addConcat();
   void addMatmul();
+  void addExperts();
   void addLookups();
   void addWindows();
   void addReductions();
@@ -222,6 +223,27 @@ void SampleMaker::addMatmul() {
                   type(concatenate(batch, {m, n}))));
 }
 
+void SampleMaker::addExperts() {
+  int64_t rows = pickSize(), in = pickSize(), out = pickSize();
+  int64_t experts = pick(1, 3);
+  std::string which = type({rows}, "i64");
+  bool isTransposed = flip();
+  GradientSample product{"expert_matmul", "", -2, 2, experts};
+  product.text = applyListed(
+      std::string("expert_matmul %a, %b, %c") +
+          (isTransposed ? " transpose_weights" : ""),
+      {type({rows, in}),
+       type(isTransposed ? Sizes{experts, out, in} : Sizes{experts, in, out}),
+       which},
+      type({rows, out}));
+  samples.push_back(product);
+  GradientSample outer{"expert_outer", "", -2, 2, experts};
+  outer.text = applyListed("expert_outer %a, %b, %c",
+                           {type({rows, in}), type({rows, out}), which},
+                           type({experts, in, out}));
+  samples.push_back(outer);
+}
+
 void SampleMaker::addLookups() {
   Sizes table = pickShape(1, 3), indices = pickShape(0, 2);
   int64_t axis = pick(0, table.size() - 1);
@@ -333,6 +355,7 @@ std::vector<GradientSample> SampleMaker::run() {
   addPads();
   addConcat();
   addMatmul();
+  addExperts();
   addLookups();
   addWindows();
   addReductions();
