@@ -66,6 +66,26 @@ parseTensor(const json::Value &value, uint64_t begin, uint64_t fileBytes) {
                       int64_t(begin) + (*range)[0], (*range)[1] - (*range)[0]};
 }
 
+/// Whether the brackets of \p text nest no deeper than those of a header do.
+/// The parser calls itself for each, and a file must not end its stack.
+static bool isFlat(StringRef text) {
+  constexpr int maxDepth = 16;
+  int depth = 0;
+  bool isInString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (isInString && c == '\\')
+      ++i;
+    else if (c == '"')
+      isInString = !isInString;
+    else if (!isInString && (c == '[' || c == '{') && ++depth > maxDepth)
+      return false;
+    else if (!isInString && (c == ']' || c == '}'))
+      --depth;
+  }
+  return true;
+}
+
 Expected<StringMap<StoredTensor>>
 pipewright::onnx::readSafetensors(StringRef file) {
   constexpr uint64_t lengthBytes = 8;
@@ -74,8 +94,10 @@ pipewright::onnx::readSafetensors(StringRef file) {
   if (file.size() < lengthBytes || headerBytes > file.size() - lengthBytes)
     return createStringError("its header does not fit into its %zu bytes",
                              file.size());
-  Expected<json::Value> header =
-      json::parse(file.substr(lengthBytes, headerBytes));
+  StringRef text = file.substr(lengthBytes, headerBytes);
+  if (!isFlat(text))
+    return createStringError("its header nests brackets too deep");
+  Expected<json::Value> header = json::parse(text);
   if (!header) {
     consumeError(header.takeError());
     return createStringError("its header is not JSON");
