@@ -9,6 +9,9 @@
 #include "ModelTest.h"
 
 #include "pipewright/Dialect/NN/Evaluate.h"
+#include "pipewright/Training/Adjoint.h"
+
+#include "mlir/IR/SymbolTable.h"
 
 #include <cmath>
 
@@ -29,6 +32,9 @@ struct Function {
 class Trigonometry : public ModelTest {
 protected:
   void check(const Function &function);
+  /// Expects the derivative of \p op at each of \p x to be \p derivative.
+  void checkDerivative(const char *op, double (*derivative)(double),
+                       std::vector<double> x);
 };
 } // namespace
 
@@ -122,4 +128,59 @@ TEST_F(Trigonometry, EndsWhereTheFunctionDoes) {
   check({"Acosh", std::acosh, -2, 0.5});
   check({"Asin", std::asin, 1.5, 2, /*isOdd=*/true});
   check({"Acos", std::acos, 1.5, 2, /*isOdd=*/true});
+}
+
+//===----------------------------------------------------------------------===//
+// Derivatives
+//===----------------------------------------------------------------------===//
+
+void Trigonometry::checkDerivative(const char *op, double (*derivative)(double),
+                                   std::vector<double> x) {
+  SCOPED_TRACE(op);
+  int64_t size = x.size();
+  OwningOpRef<ModuleOp> module = import(makeModel(op, size));
+  ASSERT_TRUE(module);
+  ModelFunction model(*module);
+  Activity activity(/*firstParameter=*/1, /*arguments=*/1, /*results=*/1);
+  activity.arguments.set();
+  activity.results.set();
+  FailureOr<Adjoint> adjoint = buildAdjoint(model.getFunction(), activity);
+  ASSERT_TRUE(succeeded(adjoint));
+  Tensors arguments;
+  for (nn::OperandAttr role : adjoint->roles)
+    arguments.push_back(
+        nn::HostTensor({size}, role.getRole() == nn::ValueRole::Argument
+                                   ? x
+                                   : std::vector<double>(size, 1.0)));
+  nn::FunctionOp whole = adjoint->function.get();
+  Block &body = whole.getBody().front();
+  whole.setType(FunctionType::get(&context, body.getArgumentTypes(),
+                                  body.getTerminator()->getOperandTypes()));
+  auto results = nn::evaluateFunction(
+      whole, arguments, SymbolTable(model.getModule()), nn::Rounding::None);
+  ASSERT_TRUE(succeeded(results));
+  for (int64_t i = 0; i < size; ++i) {
+    double expected = derivative(x[i]);
+    EXPECT_NEAR(results->back().getFloats()[i], expected,
+                1e-6 * std::abs(expected))
+        << "at " << x[i];
+  }
+}
+
+TEST_F(Trigonometry, HasDerivativesAtZeroAndFarAway) {
+  std::vector<double> all = {0, 1e-9, -1e-9, 0.3, -0.3, 2, -2, 50, -50};
+  checkDerivative("Sinh", std::cosh, all);
+  checkDerivative("Cosh", std::sinh, all);
+  checkDerivative("Asinh", [](double x) { return 1 / std::sqrt(1 + x * x); },
+                  {0, 1e-9, -1e-9, 0.3, -0.3, 2, -2, 1e6, -1e6});
+  checkDerivative("Atan", [](double x) { return 1 / (1 + x * x); },
+                  {0, 1e-9, -1e-9, 0.3, -0.3, 0.7, 2, -2, 3, -3, 1e3, -1e3});
+  checkDerivative("Acosh", [](double x) { return 1 / std::sqrt(x * x - 1); },
+                  {1.001, 1.5, 3, 1e6});
+  checkDerivative("Atanh", [](double x) { return 1 / (1 - x * x); },
+                  {0, 1e-9, -1e-9, 0.3, -0.3, 0.99, -0.99});
+  checkDerivative("Asin", [](double x) { return 1 / std::sqrt(1 - x * x); },
+                  {0, 1e-9, -1e-9, 0.3, -0.3, 0.99, -0.99});
+  checkDerivative("Acos", [](double x) { return -1 / std::sqrt(1 - x * x); },
+                  {0, 1e-9, -1e-9, 0.3, -0.3, 0.99, -0.99});
 }
