@@ -31,7 +31,7 @@ struct ConditionalRows {
 /// Takes what absent rows contribute out of the model, replaces the coordinates
 /// by constants, and multiplies only rows that are there. Reports an error
 /// where absent rows reach what must not see them.
-mlir::LogicalResult removeAbsentRows(const ConditionalRows &rows);
+mlir::LogicalResult removeAbsentRows(llvm::ArrayRef<ConditionalRows> all);
 
 /// Warns of a router that chooses among more experts than there are: those
 /// that no token went to when a model was traced are not in its file.

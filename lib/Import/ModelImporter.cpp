@@ -412,9 +412,8 @@ void ModelImporter::remarkOnce(StringRef message) {
 
 void ModelImporter::removeConditionalRows() {
   warnOfMissingExperts(conditionalRows);
-  for (const ConditionalRows &rows : conditionalRows)
-    if (failed(removeAbsentRows(rows)))
-      report.fail();
+  if (failed(removeAbsentRows(conditionalRows)))
+    report.fail();
 }
 
 /// The ops that read the elements of \p value, in whatever shape.

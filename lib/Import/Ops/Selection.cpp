@@ -57,7 +57,8 @@ static FailureOr<Value> importCompress(OnnxNode &node) {
                                 b.integers(chosen), *axis);
 }
 
-/// The coordinates of the elements of a tensor of \p shape, a row for each axis.
+/// The coordinates of the elements of a tensor of \p shape, a row for each
+/// axis.
 static Value getCoordinates(NNBuilder &b, ArrayRef<int64_t> shape,
                             ArrayRef<int64_t> elements) {
   SmallVector<int64_t> coordinates;
@@ -77,8 +78,8 @@ static Value importConditional(OnnxNode &node) {
   Value x = node.operand(0);
   SmallVector<int64_t> all = getAllAxes(getTensorType(x).getNumElements());
   Value coordinates = getCoordinates(b, getShape(x), all);
-  Value condition = b.reshape(b.cast(x, b.getOpBuilder().getI1Type()),
-                              {int64_t(all.size())});
+  Value condition =
+      b.reshape(b.cast(x, b.getOpBuilder().getI1Type()), {int64_t(all.size())});
   // An op of its own, which both lead to the same values.
   Value conditional = b.create<nn::SelectOp>(
       coordinates.getType(), b.broadcast(condition, getShape(coordinates)),
@@ -93,7 +94,7 @@ static FailureOr<Value> importNonZero(OnnxNode &node) {
   constexpr int64_t maxUnknown = int64_t(1) << 24;
   RankedTensorType type = getTensorType(node.operand(0));
   if (!node.getContext().getKnown(node.operand(0)) && type.getRank() > 0 &&
-      type.getNumElements() <= maxUnknown)
+      type.getNumElements() > 0 && type.getNumElements() <= maxUnknown)
     return importConditional(node);
   FailureOr<SmallVector<bool>> isNonZero = getNonZero(node, 0);
   if (failed(isNonZero))
