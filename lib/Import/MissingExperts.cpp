@@ -26,7 +26,7 @@ struct Choice {
   Value mask;
   int64_t axis, index;
 
-  int64_t getWidth() const {
+  int64_t getSize() const {
     return cast<RankedTensorType>(mask.getType()).getDimSize(axis);
   }
 };
@@ -40,7 +40,7 @@ static std::optional<Choice> matchChoice(nn::GatherOp op) {
   Choice choice{op.getTable(), int64_t(op.getAxis()),
                 (*index.begin()).getSExtValue()};
   if (choice.index < 0)
-    choice.index += choice.getWidth();
+    choice.index += choice.getSize();
   return choice;
 }
 
@@ -76,24 +76,32 @@ static std::optional<Choice> findChoice(Value condition) {
   return std::nullopt;
 }
 
-/// Whether \p value follows from a choice of the best.
-static bool isChosen(Value value) {
+/// How many there are of what \p mask follows from a choice of the best of; 0
+/// if it does not.
+static int64_t countChoices(Value mask) {
   constexpr size_t maxValues = 64;
   llvm::SetVector<Value> values;
-  values.insert(value);
-  for (size_t at = 0; at < values.size() && at < maxValues; ++at)
-    if (Operation *op = values[at].getDefiningOp()) {
-      if (isa<nn::TopKOp>(op))
-        return true;
+  values.insert(mask);
+  for (size_t at = 0; at < values.size() && at < maxValues; ++at) {
+    Operation *op = values[at].getDefiningOp();
+    if (auto best = dyn_cast_or_null<nn::TopKOp>(op))
+      return best.getOperand().getType().getDimSize(best.getAxis());
+    if (op)
       values.insert(op->operand_begin(), op->operand_end());
-    }
-  return false;
+  }
+  return 0;
+}
+
+/// Whether an axis of \p size has an element for each of \p experts; one more
+/// may stand for none of them.
+static bool isForExperts(int64_t size, int64_t experts) {
+  return experts > 0 && (size == experts || size == experts + 1);
 }
 
 void pipewright::warnOfMissingExperts(ArrayRef<ConditionalRows> rows) {
   struct Router {
     Location loc;
-    int64_t width;
+    int64_t size;
     llvm::SetVector<int64_t> experts;
   };
   llvm::MapVector<std::pair<Value, int64_t>, Router> routers;
@@ -101,13 +109,15 @@ void pipewright::warnOfMissingExperts(ArrayRef<ConditionalRows> rows) {
     if (std::optional<Choice> choice = findChoice(found.condition))
       routers
           .insert({{choice->mask, choice->axis},
-                   {found.coordinates.getLoc(), choice->getWidth(), {}}})
+                   {found.coordinates.getLoc(), choice->getSize(), {}}})
           .first->second.experts.insert(choice->index);
-  for (const auto &[key, router] : routers)
-    if (int64_t(router.experts.size()) < router.width && isChosen(key.first))
+  for (const auto &[key, router] : routers) {
+    int64_t wanted = countChoices(key.first), there = router.experts.size();
+    if (isForExperts(router.size, wanted) && there < wanted)
       emitWarning(router.loc)
-          << "a router chooses among " << router.width
-          << " experts, of which the model has " << router.experts.size()
+          << "a router chooses among " << wanted
+          << " experts, of which the model has " << there
           << "; tokens of the others are lost: trace the model with all of "
              "them";
+  }
 }
