@@ -68,6 +68,20 @@ nn.function @sequences(%x: tensor<2x3x8xf32>, %w: tensor<4x8x16xf32>, %e: tensor
 
 // -----
 
+// Weights that were turned before they were looked up in are stored so.
+
+// CHECK-LABEL: nn.function @turned_weights(
+// CHECK-SAME: %[[X:.*]]: tensor<6x1x8xf32> loc({{.*}}), %[[W:.*]]: tensor<4x16x8xf32> loc({{.*}}), %[[E:.*]]: tensor<6xi64>
+nn.function @turned_weights(%x: tensor<6x1x8xf32>, %w: tensor<4x16x8xf32>, %e: tensor<6xi64>) -> tensor<6x1x16xf32> {
+  // CHECK: nn.expert_matmul %{{.*}}, %[[W]], %[[E]] transpose_weights
+  %0 = nn.transpose %w [0, 2, 1] : tensor<4x16x8xf32> -> tensor<4x8x16xf32>
+  %1 = nn.gather %0, %e axis 0 : tensor<4x8x16xf32>, tensor<6xi64> -> tensor<6x8x16xf32>
+  %2 = nn.matmul %x, %1 : tensor<6x1x8xf32>, tensor<6x8x16xf32> -> tensor<6x1x16xf32>
+  nn.return %2 : tensor<6x1x16xf32>
+}
+
+// -----
+
 // Several columns for a matrix are no rows as they are stored.
 
 // CHECK-LABEL: nn.function @columns(

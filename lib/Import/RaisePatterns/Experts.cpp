@@ -126,8 +126,27 @@ private:
 };
 } // namespace
 
+namespace {
+/// Weights that are stored the other way round need not be turned.
+struct AbsorbTranspose : OpRewritePattern<nn::ExpertMatMulOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(nn::ExpertMatMulOp op,
+                                PatternRewriter &rewriter) const override {
+    auto transpose = op.getWeights().getDefiningOp<nn::TransposeOp>();
+    if (!transpose || !swapsLastAxes(transpose))
+      return rewriter.notifyMatchFailure(op, "has weights as they are stored");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getWeightsMutable().assign(transpose.getOperand());
+      op.setTransposeWeights(!op.getTransposeWeights());
+    });
+    return success();
+  }
+};
+} // namespace
+
 namespace pipewright {
 void registerExperts(RewritePatternSet &patterns) {
-  patterns.add<RaiseExpertMatMul>(patterns.getContext());
+  patterns.add<RaiseExpertMatMul, AbsorbTranspose>(patterns.getContext());
 }
 } // namespace pipewright
