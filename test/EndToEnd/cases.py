@@ -262,6 +262,7 @@ EXPORTS = {
         "llama-dynamo-18",
         "llama-dynamo-23",
         "mixtral-dynamo-18",
+        "experts-torchscript-17",
         "t5-torchscript-14",
         "vit-dynamo-18",
         "resnet-torchscript-17",

@@ -18,10 +18,12 @@ from __future__ import annotations
 import copy
 import json
 import pathlib
+import types
 
 import onnx
 import torch
 import transformers
+from transformers.models.mixtral import modeling_mixtral as mixtral
 
 from cases import EXPORTS, Case
 from make_training import AGREEMENT, fit, samples
@@ -60,6 +62,64 @@ RESNET = {
     "layer_type": "basic", "num_labels": 10,
 }  # fmt: skip
 
+
+def loop_over_experts(
+    self: torch.nn.Module,
+    hidden: torch.Tensor,
+    chosen: torch.Tensor,
+    shares: torch.Tensor,
+) -> torch.Tensor:
+    """Each expert finds its tokens, as optimum writes it for a tracer."""
+    result = torch.zeros_like(hidden)
+    mask = torch.nn.functional.one_hot(chosen, self.num_experts).permute(2, 1, 0)
+    for expert in range(self.num_experts):
+        choice, token = torch.where(mask[expert])
+        product = hidden[token] @ self.gate_up_proj[expert].T
+        gate, up = product.chunk(2, dim=-1)
+        rows = (self.act_fn(gate) * up) @ self.down_proj[expert].T
+        result = result.index_add(0, token, rows * shares[token, choice, None])
+    return result
+
+
+def ask_all_experts(
+    self: torch.nn.Module,
+    hidden: torch.Tensor,
+    chosen: torch.Tensor,
+    shares: torch.Tensor,
+) -> torch.Tensor:
+    """Every expert works on every token, as optimum writes it for GPT-OSS."""
+    table = shares.new_zeros(hidden.shape[0], self.num_experts)
+    table = table.scatter(1, chosen, shares)
+    repeated = hidden.repeat(self.num_experts, 1)
+    each = repeated.view(self.num_experts, -1, hidden.shape[-1])
+    gate, up = (each @ self.gate_up_proj.transpose(1, 2)).chunk(2, dim=-1)
+    rows = (self.act_fn(gate) * up) @ self.down_proj.transpose(1, 2)
+    return (rows * table.T[..., None]).sum(dim=0)
+
+
+class Experts(torch.nn.Module):
+    """Mixtral's layers of experts, one in each form that a tracer can follow."""
+
+    def __init__(self):
+        super().__init__()
+        config = transformers.MixtralConfig(**MIXTRAL)
+        self.embedding = torch.nn.Embedding(config.vocab_size, config.hidden_size)
+        self.layers = torch.nn.ModuleList()
+        for form in (loop_over_experts, ask_all_experts):
+            layer = mixtral.MixtralSparseMoeBlock(config)
+            layer.experts.forward = types.MethodType(form, layer.experts)
+            self.layers.append(layer)
+        self.head = torch.nn.Linear(config.hidden_size, config.vocab_size)
+        for parameter in self.parameters():
+            torch.nn.init.normal_(parameter, std=0.2)
+
+    def forward(self, input_ids: torch.Tensor) -> types.SimpleNamespace:
+        hidden = self.embedding(input_ids)
+        for layer in self.layers:
+            hidden = hidden + layer(hidden)
+        return types.SimpleNamespace(logits=self.head(hidden))
+
+
 # By the first part of an export's name.
 MODELS = {
     "gpt2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2)),
@@ -68,6 +128,7 @@ MODELS = {
     "mixtral": lambda: transformers.MixtralForCausalLM(
         transformers.MixtralConfig(**MIXTRAL)
     ),
+    "experts": Experts,
     "t5": lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)),
     "vit": lambda: transformers.ViTForImageClassification(transformers.ViTConfig(**VIT)),
     "resnet": lambda: transformers.ResNetForImageClassification(
@@ -75,7 +136,7 @@ MODELS = {
     ),
 }
 # With these no rounding decides which experts a token goes to.
-SEEDS = {"mixtral": 0}
+SEEDS = {"mixtral": 0, "experts": 0}
 
 
 class Logits(torch.nn.Module):
