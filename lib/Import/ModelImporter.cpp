@@ -166,6 +166,9 @@ void ModelImporter::importNode(int index) {
     scope->report.fail();
     return;
   }
+  for (StringRef name : node.getUnusedAttributes())
+    remarkOnce(proto.op_type() + " has attribute '" + name.str() +
+               "', which is not known and is left out");
   defineResults(index, node);
 }
 

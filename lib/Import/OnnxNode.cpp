@@ -116,10 +116,23 @@ LogicalResult OnnxNode::normalizeAxes(MutableArrayRef<int64_t> axes,
 //===----------------------------------------------------------------------===//
 
 const AttributeProto *OnnxNode::findAttribute(StringRef name) const {
+  asked.insert(name);
   for (const AttributeProto &attribute : proto.attribute())
     if (attribute.name() == name)
       return &attribute;
   return nullptr;
+}
+
+void OnnxNode::leaveOut(ArrayRef<StringRef> names) const {
+  asked.insert_range(names);
+}
+
+SmallVector<StringRef> OnnxNode::getUnusedAttributes() const {
+  SmallVector<StringRef> names;
+  for (const AttributeProto &attribute : proto.attribute())
+    if (!attribute.has_g() && !asked.contains(attribute.name()))
+      names.push_back(attribute.name());
+  return names;
 }
 
 int64_t OnnxNode::getInt(StringRef name, int64_t otherwise) const {

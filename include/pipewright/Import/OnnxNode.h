@@ -10,6 +10,7 @@
 #include "pipewright/Import/NNBuilder.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <optional>
 #include <string>
@@ -119,6 +120,11 @@ public:
   //===--------------------------------------------------------------------===//
 
   const onnx::AttributeProto *findAttribute(llvm::StringRef name) const;
+  /// Says that the attributes \p names mean nothing to us, if they are there.
+  void leaveOut(llvm::ArrayRef<llvm::StringRef> names) const;
+  /// The attributes that were neither asked for nor left out, but for graphs,
+  /// of which a node may not need all.
+  llvm::SmallVector<llvm::StringRef> getUnusedAttributes() const;
   bool hasAttribute(llvm::StringRef name) const { return findAttribute(name); }
   int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
   double getFloat(llvm::StringRef name, double otherwise) const;
@@ -147,6 +153,9 @@ private:
   ImportContext &context;
   llvm::SmallVector<mlir::Value> operands;
   llvm::SmallVector<mlir::Value> results;
+  /// The attributes that getUnusedAttributes leaves out. To ask for one is no
+  /// change of the node.
+  mutable llvm::StringSet<> asked;
 };
 
 } // namespace pipewright

@@ -122,6 +122,8 @@ static bool trains(const OnnxNode &node) {
 static LogicalResult importBatchNorm(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
   Value x = node.operand(0);
+  // Of running statistics, which do not change here.
+  node.leaveOut({"momentum", "is_test", "consumed_inputs"});
   if (failed(checkHasChannels(node)))
     return failure();
   if (node.getInt("spatial", 1) == 0)

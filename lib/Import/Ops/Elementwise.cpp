@@ -77,6 +77,8 @@ static FailureOr<Value> importIsNaN(OnnxNode &node) {
 /// Before operator set 7 the axes of the right one are those of the left one
 /// from `axis` on.
 static FailureOr<SmallVector<Value>> alignOperands(OnnxNode &node) {
+  // All operators broadcast, as later versions do.
+  node.leaveOut({"broadcast", "consumed_inputs"});
   SmallVector<Value> values(node.getOperands());
   if (llvm::is_contained(values, Value()))
     return node.emitError() << "leaves out an operand in the middle";
@@ -174,6 +176,8 @@ static FailureOr<Value> importMod(OnnxNode &node) {
 //===----------------------------------------------------------------------===//
 
 static FailureOr<Value> importCast(OnnxNode &node) {
+  // For floats of 8 bits, which we do not have.
+  node.leaveOut({"saturate"});
   if (!node.hasAttribute("to"))
     return node.emitError() << "lacks attribute 'to'";
   FailureOr<Type> element = node.getElementType(node.getInt("to", 0));
@@ -183,6 +187,7 @@ static FailureOr<Value> importCast(OnnxNode &node) {
 }
 
 static FailureOr<Value> importCastLike(OnnxNode &node) {
+  node.leaveOut({"saturate"});
   return node.getBuilder().cast(node.operand(0),
                                 getElementType(node.operand(1)));
 }

@@ -47,6 +47,8 @@ static FailureOr<Value> importMatMul(OnnxNode &node) {
 /// alpha A B + beta C, with A and B stored transposed if asked for.
 static FailureOr<Value> importGemm(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
+  // The bias is broadcast, as in later versions.
+  node.leaveOut({"broadcast"});
   RankedTensorType left = getTensorType(node.operand(0));
   RankedTensorType right = getTensorType(node.operand(1));
   bool transposeLeft = node.getInt("transA", 0) != 0;

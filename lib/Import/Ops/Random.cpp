@@ -31,6 +31,9 @@ static FailureOr<double> getRatio(OnnxNode &node) {
 
 static LogicalResult importDropout(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
+  // Random numbers are seeded for the whole model. What is not in training
+  // drops nothing, at whatever ratio.
+  node.leaveOut({"seed", "ratio", "is_test", "consumed_inputs"});
   Value x = node.operand(0);
   FailureOr<double> ratio = getRatio(node);
   if (failed(ratio))

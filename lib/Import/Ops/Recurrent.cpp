@@ -130,6 +130,8 @@ static State stepLSTM(OnnxNode &node, const Direction &direction, Value input,
 //===----------------------------------------------------------------------===//
 
 static LogicalResult checkAttributes(OnnxNode &node) {
+  // The weights say it too.
+  node.leaveOut({"hidden_size"});
   for (StringRef name : {"activations", "activation_alpha", "activation_beta",
                          "clip", "input_forget"})
     if (node.hasAttribute(name))
