@@ -39,6 +39,7 @@ void pipewright::buildBufferizePipeline(OpPassManager &pm,
   // Buffers for arguments and results first: what the library computes can
   // then be written where it is wanted.
   pm.addPass(createLowerFunctions());
+  pm.addPass(createExpandAttention());
   // Before the other ops turn to linalg, while contractions are still whole.
   pm.addPass(createToLibrary({target.getName().str()}));
 

@@ -31,6 +31,7 @@ namespace {
 struct ToLinalg : pipewright::impl::ToLinalgBase<ToLinalg> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    populateAttentionToLinalg(patterns);
     populateConvolutionToLinalg(patterns);
     populateElementwiseToLinalg(patterns);
     populateEmbeddingToLinalg(patterns);

@@ -43,8 +43,14 @@ static Value skipMoves(Value value) {
 static bool followsOperands(Operation *op) {
   return isa<nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::MaxOp, nn::MinOp,
              nn::NegOp, nn::AbsOp, nn::ReluOp, nn::TanhOp, nn::SigmoidOp,
-             nn::GeluOp, nn::SelectOp, nn::SoftmaxOp, nn::ConcatOp,
-             nn::Col2ImOp>(op);
+             nn::SiluOp, nn::GeluOp, nn::RotaryOp, nn::SelectOp, nn::SoftmaxOp,
+             nn::ConcatOp, nn::Col2ImOp>(op);
+}
+
+/// Whether \p operand meets sums that are not rounded yet: it stays as it is.
+static bool isAddedToSums(OpOperand &operand) {
+  auto attention = dyn_cast<nn::AttentionOp>(operand.getOwner());
+  return attention && operand.get() == attention.getMask();
 }
 
 namespace {
@@ -187,9 +193,9 @@ void Autocast::computeNarrow(Operation *op) {
   builder.setInsertionPoint(op);
   Value result = op->getResult(0);
   IRMapping operands;
-  for (Value operand : op->getOperands())
-    if (isF32(operand.getType()))
-      operands.map(operand, narrowed(operand));
+  for (OpOperand &operand : op->getOpOperands())
+    if (isF32(operand.get().getType()) && !isAddedToSums(operand))
+      operands.map(operand.get(), narrowed(operand.get()));
   Operation *copy = builder.clone(*op, operands);
   copy->getResult(0).setType(narrowed(result.getType()));
   Value wide = nn::CastOp::create(builder, op->getLoc(), result.getType(),

@@ -156,3 +156,21 @@ nn.function @moe(%x: tensor<4x8xf32>, %e: tensor<4xi64>, %w: tensor<3x8x8xf32>, 
   %2 = nn.add %0, %1 : tensor<4x8xf32>
   nn.return %2 : tensor<4x8xf32>
 }
+
+// -----
+
+// So is attention; its mask meets sums of f32 and may hold what only f32 can.
+
+// CHECK-LABEL: pp.model @attention
+pp.parameter @w trainable : tensor<2x4x8xf32> = dense<1.0> : tensor<2x4x8xf32>
+pp.model @attention(%x: tensor<2x4x8xf32> = #pp.input_spec<"x", axis = 0>, %m: tensor<2x1x4xf32> = #pp.input_spec<"m", axis = 0>) {
+  %y = pp.layer "attention" @attend(%x, %m) parameters [@w] : (tensor<2x4x8xf32>, tensor<2x1x4xf32>) -> tensor<2x4x8xf32>
+  pp.return outputs ["y"] %y : tensor<2x4x8xf32>
+}
+// CHECK-LABEL: nn.function @attend
+// CHECK-SAME: (%[[X:.*]]: tensor<2x4x8xf32>, %[[M:.*]]: tensor<2x1x4xf32>,
+nn.function @attend(%x: tensor<2x4x8xf32>, %m: tensor<2x1x4xf32>, %w: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} mask %[[M]] scale 5.000000e-01 : (tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<2x1x4xf32>) -> tensor<2x4x8xbf16>
+  %0 = nn.attention %x, %w, %w mask %m scale 0.5 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x1x4xf32>) -> tensor<2x4x8xf32>
+  nn.return %0 : tensor<2x4x8xf32>
+}

@@ -32,6 +32,31 @@ def LowerFunctions : Pass<"nn-lower-functions", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def ExpandAttention : Pass<"nn-expand-attention"> {
+  let summary = "turn attention into products and a softmax";
+  let description = [{
+    Requires nothing.
+    Ensures that no `nn.attention` is left, so that `--nn-to-library` finds its
+    products. Heads that share keys and values are rows of one product.
+
+    ```mlir
+    %y = nn.attention %q, %k, %v scale 5.000000e-01
+        : (tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<2x8x4xf32>)
+        -> tensor<2x8x4xf32>
+    ```
+    becomes
+    ```mlir
+    %s = nn.matmul %q, %k transpose_rhs
+        : tensor<2x8x4xf32>, tensor<2x8x4xf32> -> tensor<2x8x8xf32>
+    %t = nn.mul %s, %half : tensor<2x8x8xf32>
+    %p = nn.softmax %t axis 2 : tensor<2x8x8xf32>
+    %y = nn.matmul %p, %v
+        : tensor<2x8x8xf32>, tensor<2x8x4xf32> -> tensor<2x8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::pipewright::nn::NNDialect"];
+}
+
 def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
   let summary = "turn contractions into calls of the target's library";
   let description = [{

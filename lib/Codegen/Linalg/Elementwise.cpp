@@ -73,6 +73,11 @@ static Value compute(nn::SigmoidOp, Arithmetic &arith, ValueRange x) {
   Value negated = arith.make<arith::NegFOp>(x[0]);
   return arith.div(one, arith.add(one, arith.make<math::ExpOp>(negated)));
 }
+static Value compute(nn::SiluOp, Arithmetic &arith, ValueRange x) {
+  Value one = arith.constant(x[0].getType(), 1);
+  Value negated = arith.make<arith::NegFOp>(x[0]);
+  return arith.div(x[0], arith.add(one, arith.make<math::ExpOp>(negated)));
+}
 static Value compute(nn::ReluOp, Arithmetic &arith, ValueRange x) {
   return arith.max(x[0], arith.constant(x[0].getType(), 0));
 }
@@ -247,7 +252,8 @@ void pipewright::populateElementwiseToLinalg(RewritePatternSet &patterns) {
   addElementwise<nn::NegOp, nn::AbsOp, nn::SignOp, nn::ExpOp, nn::LogOp,
                  nn::SqrtOp, nn::RsqrtOp, nn::ReciprocalOp, nn::TanhOp,
                  nn::ErfOp, nn::SinOp, nn::CosOp, nn::SigmoidOp, nn::ReluOp,
-                 nn::FloorOp, nn::CeilOp, nn::NotOp, nn::GeluOp>(patterns);
+                 nn::SiluOp, nn::FloorOp, nn::CeilOp, nn::NotOp, nn::GeluOp>(
+      patterns);
   addElementwise<nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::ModOp,
                  nn::PowOp, nn::MaxOp, nn::MinOp, nn::AndOp, nn::OrOp,
                  nn::CompareOp>(patterns);

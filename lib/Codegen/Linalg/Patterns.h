@@ -18,6 +18,7 @@ class RewritePatternSet;
 
 namespace pipewright {
 
+void populateAttentionToLinalg(mlir::RewritePatternSet &patterns);
 void populateConvolutionToLinalg(mlir::RewritePatternSet &patterns);
 void populateElementwiseToLinalg(mlir::RewritePatternSet &patterns);
 void populateEmbeddingToLinalg(mlir::RewritePatternSet &patterns);

@@ -24,6 +24,7 @@ void registerElementwise(FormulaRegistry &registry) {
   registry.addPerResultElement<nn::ExpOp, nn::LogOp, nn::TanhOp, nn::ErfOp,
                                nn::SinOp, nn::CosOp, nn::SigmoidOp>(
       transcendentalFlops);
+  registry.addPerResultElement<nn::SiluOp>(transcendentalFlops + 1);
   // A multiplication and an addition beside the error function, at least.
   registry.addPerResultElement<nn::GeluOp>(transcendentalFlops + 4);
   // exp(y log x).

@@ -65,6 +65,12 @@ static void registerExponentials(GradientRegistry &registry) {
     Value y = op.getResult();
     return b.multiply(y, b.subtract(b.constant(1, y), y));
   });
+  // d (x s(x)) = s (1 + x (1 - s)), with s the sigmoid of x.
+  addFactor<nn::SiluOp>(registry, [](nn::SiluOp op, GradientBuilder &b) {
+    Value x = op.getOperand();
+    Value s = b.create<nn::SigmoidOp>(x), one = b.constant(1, x);
+    return b.multiply(s, b.add(one, b.multiply(x, b.subtract(one, s))));
+  });
   // d erf(x) = 2 / sqrt(pi) exp(-x^2).
   addFactor<nn::ErfOp>(registry, [](nn::ErfOp op, GradientBuilder &b) {
     Value x = op.getOperand();

@@ -239,3 +239,49 @@ TEST(Evaluate, EveryOpThatComputes) {
   }
   EXPECT_GT(covered, 50);
 }
+
+TEST(EvaluateAttention, LaterKeysAreHidden) {
+  FunctionText text(R"(
+    nn.function @f(%x: tensor<1x2x2xf32>, %v: tensor<1x2x2xf32>)
+        -> tensor<1x2x2xf32> {
+      %0 = nn.attention %x, %x, %v causal scale 1.0
+          : (tensor<1x2x2xf32>, tensor<1x2x2xf32>, tensor<1x2x2xf32>)
+          -> tensor<1x2x2xf32>
+      nn.return %0 : tensor<1x2x2xf32>
+    })");
+  Tensors results = text.evaluate(
+      {floats({1, 2, 2}, {1, 0, 0, 1}), floats({1, 2, 2}, {1, 2, 3, 4})});
+  // The second query's weights are 1 / (1 + e) and e / (1 + e).
+  expectFloats(results[0], {1, 2, 2.46211716, 3.46211716});
+}
+
+TEST(EvaluateAttention, HeadsShareKeysAndAMaskHidesThem) {
+  FunctionText text(R"(
+    nn.function @f(%q: tensor<2x1x1xf32>, %k: tensor<1x2x1xf32>,
+                   %m: tensor<2x1x2xf32>) -> tensor<2x1x1xf32> {
+      %0 = nn.attention %q, %k, %k mask %m scale 2.0
+          : (tensor<2x1x1xf32>, tensor<1x2x1xf32>, tensor<1x2x1xf32>,
+             tensor<2x1x2xf32>) -> tensor<2x1x1xf32>
+      nn.return %0 : tensor<2x1x1xf32>
+    })");
+  Tensors results =
+      text.evaluate({floats({2, 1, 1}, {0, 1}), floats({1, 2, 1}, {3, 5}),
+                     floats({2, 1, 2}, {0, 0, 0, -1e30})});
+  expectFloats(results[0], {4, 3});
+}
+
+TEST(EvaluateAttention, RotaryPairs) {
+  FunctionText text(R"(
+    nn.function @f(%x: tensor<4xf32>, %c: tensor<4xf32>, %s: tensor<4xf32>)
+        -> (tensor<4xf32>, tensor<4xf32>) {
+      %0 = nn.rotary %x, %c, %s : tensor<4xf32>
+      %1 = nn.rotary %x, %c, %s interleaved : tensor<4xf32>
+      nn.return %0, %1 : tensor<4xf32>, tensor<4xf32>
+    })");
+  Tensors results =
+      text.evaluate({floats({4}, {1, 2, 3, 4}), floats({4}, {1, 1, 0, 0}),
+                     floats({4}, {0, 1, 1, 2})});
+  // Pairs (1, 3) and (2, 4); then (1, 2) and (3, 4).
+  expectFloats(results[0], {1, -2, 1, 4});
+  expectFloats(results[1], {1, 3, -4, 6});
+}

@@ -14,7 +14,7 @@ using namespace pipewright;
 
 static void addElementwise(std::vector<GradientSample> &samples) {
   for (const char *op : {"neg", "abs", "sign", "exp", "tanh", "erf", "sin",
-                         "cos", "sigmoid", "relu", "floor", "ceil"})
+                         "cos", "sigmoid", "silu", "relu", "floor", "ceil"})
     samples.push_back({op, unary(op)});
   for (const char *op : {"log", "sqrt", "rsqrt", "reciprocal"})
     samples.push_back({op, unary(op), 0.5, 2});
@@ -97,6 +97,24 @@ static void addExperts(std::vector<GradientSample> &samples) {
                    "3x2x4xf64")});
 }
 
+static void addAttention(std::vector<GradientSample> &samples) {
+  samples.push_back(
+      {"attention",
+       applyFunctional("attention %a, %b, %c scale 0.5",
+                       {"2x3x4xf64", "2x5x4xf64", "2x5x2xf64"}, "2x3x2xf64")});
+  // Heads in groups, and masks that are repeated along any axis.
+  for (const char *mask : {"2x1x3x5xf64", "1x4x1x5xf64", "1x1x1x1xf64"})
+    samples.push_back(
+        {"attention",
+         applyFunctional("attention %a, %b, %c mask %d causal scale 0.5",
+                         {"2x4x3x2xf64", "2x2x5x2xf64", "2x2x5x3xf64", mask},
+                         "2x4x3x3xf64")});
+  for (const char *form : {"", " interleaved"})
+    samples.push_back({"rotary", apply(std::string("rotary %a, %b, %c") + form,
+                                       {"2x4xf64", "2x4xf64", "2x4xf64"},
+                                       "2x4xf64", "tensor<2x4xf64>")});
+}
+
 /// Windows that overlap, with holes, and an element that is in none.
 static void addConvolutions(std::vector<GradientSample> &samples) {
   samples.push_back(
@@ -173,6 +191,7 @@ llvm::ArrayRef<GradientSample> pipewright::getGradientSamples() {
     addElementwise(all);
     addShape(all);
     addContractions(all);
+    addAttention(all);
     addExperts(all);
     addConvolutions(all);
     addReductions(all);

@@ -72,6 +72,8 @@ private:
   void addConcat();
   void addMatmul();
   void addExperts();
+  void addAttention();
+  void addRotary();
   void addLookups();
   void addWindows();
   void addReductions();
@@ -109,8 +111,8 @@ Sizes SampleMaker::pickAxes(int64_t rank) {
 //===----------------------------------------------------------------------===//
 
 void SampleMaker::addElementwise() {
-  for (const char *op :
-       {"neg", "abs", "exp", "tanh", "erf", "sin", "cos", "sigmoid", "relu"})
+  for (const char *op : {"neg", "abs", "exp", "tanh", "erf", "sin", "cos",
+                         "sigmoid", "silu", "relu"})
     add(op, unary(op, type(pickShape(0, 4))));
   for (const char *op : {"log", "sqrt", "rsqrt", "reciprocal"})
     samples.push_back({op, unary(op, type(pickShape(0, 4))), 0.5, 2});
@@ -244,6 +246,37 @@ void SampleMaker::addExperts() {
   samples.push_back(outer);
 }
 
+void SampleMaker::addAttention() {
+  Sizes batch = pickShape(0, 2);
+  int64_t groups = pickSize(), heads = groups * pick(1, 3);
+  int64_t queries = pickSize(), keys = pickSize();
+  int64_t size = pickSize(), valueSize = pickSize();
+  std::string text = "attention %a, %b, %c";
+  std::vector<std::string> operands = {
+      type(concatenate(batch, {heads, queries, size})),
+      type(concatenate(batch, {groups, keys, size})),
+      type(concatenate(batch, {groups, keys, valueSize}))};
+  if (flip()) {
+    Sizes mask = concatenate(batch, {heads, queries, keys});
+    for (int64_t &length : mask)
+      length = flip() ? length : 1;
+    text += " mask %d";
+    operands.push_back(type(mask));
+  }
+  if (queries <= keys && flip())
+    text += " causal";
+  add("attention",
+      applyFunctional(text + " scale 0.75", operands,
+                      type(concatenate(batch, {heads, queries, valueSize}))));
+}
+
+void SampleMaker::addRotary() {
+  std::string tensor = type(concatenate(pickShape(0, 3), {2 * pickSize()}));
+  add("rotary",
+      apply(std::string("rotary %a, %b, %c") + (flip() ? " interleaved" : ""),
+            {tensor, tensor, tensor}, tensor, "tensor<" + tensor + ">"));
+}
+
 void SampleMaker::addLookups() {
   Sizes table = pickShape(1, 3), indices = pickShape(0, 2);
   int64_t axis = pick(0, table.size() - 1);
@@ -356,6 +389,8 @@ std::vector<GradientSample> SampleMaker::run() {
   addConcat();
   addMatmul();
   addExperts();
+  addAttention();
+  addRotary();
   addLookups();
   addWindows();
   addReductions();

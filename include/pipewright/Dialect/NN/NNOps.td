@@ -7,6 +7,7 @@
 #ifndef PIPEWRIGHT_DIALECT_NN_NNOPS
 #define PIPEWRIGHT_DIALECT_NN_NNOPS
 
+include "pipewright/Dialect/NN/Ops/Attention.td"
 include "pipewright/Dialect/NN/Ops/Convolution.td"
 include "pipewright/Dialect/NN/Ops/Elementwise.td"
 include "pipewright/Dialect/NN/Ops/Embedding.td"

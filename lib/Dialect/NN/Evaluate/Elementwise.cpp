@@ -253,6 +253,8 @@ static void registerFloatFunctions(EvaluatorRegistry &registry) {
   addFloatUnary<CosOp>(registry, [](double x) { return std::cos(x); });
   addFloatUnary<SigmoidOp>(registry,
                            [](double x) { return 1 / (1 + std::exp(-x)); });
+  addFloatUnary<SiluOp>(registry,
+                        [](double x) { return x / (1 + std::exp(-x)); });
   addFloatUnary<ReluOp>(registry, [](double x) { return Maximum()(x, 0.0); });
   addFloatUnary<FloorOp>(registry, [](double x) { return std::floor(x); });
   addFloatUnary<CeilOp>(registry, [](double x) { return std::ceil(x); });

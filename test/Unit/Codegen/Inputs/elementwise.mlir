@@ -314,3 +314,8 @@ nn.function @cast_bf16_f32(%x: tensor<17xbf16>) -> (tensor<17xf32>) {
   %0 = nn.cast %x : tensor<17xbf16> -> tensor<17xf32>
   nn.return %0 : tensor<17xf32>
 }
+
+nn.function @silu(%x: tensor<5x7xf32>) -> tensor<5x7xf32> {
+  %0 = nn.silu %x : tensor<5x7xf32>
+  nn.return %0 : tensor<5x7xf32>
+}

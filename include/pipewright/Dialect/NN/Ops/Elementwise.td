@@ -65,6 +65,9 @@ def NN_CosOp : NN_UnaryOp<"cos", NN_FloatTensor> { let summary = "cosine"; }
 def NN_SigmoidOp : NN_UnaryOp<"sigmoid", NN_FloatTensor> {
   let summary = "logistic function, 1 / (1 + exp(-x))";
 }
+def NN_SiluOp : NN_UnaryOp<"silu", NN_FloatTensor> {
+  let summary = "the operand times its logistic function (Swish)";
+}
 def NN_ReluOp : NN_UnaryOp<"relu", NN_FloatTensor> {
   let summary = "maximum of the operand and 0; its gradient at 0 is 0";
 }

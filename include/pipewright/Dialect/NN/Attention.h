@@ -1,0 +1,51 @@
+//===- Attention.h - What attention is made of ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Forward and backward compute the same weights: here is how, in other ops.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_DIALECT_NN_ATTENTION_H
+#define PIPEWRIGHT_DIALECT_NN_ATTENTION_H
+
+#include "pipewright/Dialect/NN/NN.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace pipewright::nn {
+
+struct AttentionSizes {
+  explicit AttentionSizes(AttentionOp op);
+
+  /// [batch..., heads, queries, \p columns].
+  llvm::SmallVector<int64_t> perHead(int64_t columns) const;
+  /// The same elements with one matrix a group, so that one product serves all
+  /// of its heads: [batch..., groups, heads of a group * queries, \p columns].
+  llvm::SmallVector<int64_t> perGroup(int64_t columns) const;
+
+  llvm::SmallVector<int64_t> batch;
+  int64_t groups;
+  int64_t headsPerGroup;
+  int64_t queries;
+  int64_t keys;
+  int64_t size;      ///< numbers of a query, and of a key
+  int64_t valueSize; ///< numbers of a value, and of a result
+};
+
+/// The type in which \p op adds up: f32, or f64 for operands of f64.
+mlir::Type getSumType(AttentionOp op);
+
+/// softmax(scale Q K^T + mask) of \p op, of its sum type and of the shape
+/// `perGroup(keys)`.
+mlir::Value createAttentionWeights(mlir::OpBuilder &builder, AttentionOp op);
+
+/// Each pair (a, b) of the last axis as (-b, a), as in `nn.rotary`.
+mlir::Value createRotatedPairs(mlir::OpBuilder &builder, mlir::Location loc,
+                               mlir::Value value, bool interleaved);
+
+} // namespace pipewright::nn
+
+#endif // PIPEWRIGHT_DIALECT_NN_ATTENTION_H

@@ -1,0 +1,30 @@
+//===- Attention.cpp - Work of attention and rotary positions
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Dialect/NN/Attention.h"
+#include "pipewright/Cost/FormulaRegistry.h"
+#include "pipewright/Dialect/PP/PP.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+/// For each pair of query and key two products of rows, the scale, the mask
+/// and a softmax (14).
+static Work priceAttention(nn::AttentionOp op) {
+  nn::AttentionSizes sizes(op);
+  int64_t pairs = sizes.keys;
+  for (int64_t size : sizes.perHead(1))
+    pairs *= size;
+  return streamOperands(op, pairs * (2 * (sizes.size + sizes.valueSize) + 16));
+}
+
+namespace pipewright {
+void registerAttention(FormulaRegistry &registry) {
+  registry.add(priceAttention);
+  // Two products and their sum.
+  registry.addPerResultElement<nn::RotaryOp>(3);
+}
+} // namespace pipewright

@@ -1,0 +1,106 @@
+//===- Attention.cpp - Gradients of attention and rotary positions
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With the weights P = softmax(S), S = scale Q K^T + mask and Y = P V:
+// dV = P^T dY, dS = softmax'(dY V^T), dQ = scale dS K, dK = scale dS^T Q. The
+// weights are computed again from the operands, as FlashAttention does (Dao et
+// al., arXiv:2205.14135), so forward saves nothing of the size of S.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Training/Gradients.h"
+
+#include "pipewright/Dialect/NN/Attention.h"
+
+using namespace mlir;
+
+namespace pipewright {
+
+using nn::AttentionOp;
+using nn::AttentionSizes;
+
+static Value getPerGroup(Value perHead, const AttentionSizes &sizes,
+                         GradientBuilder &b) {
+  return b.reshape(perHead, sizes.perGroup(getShape(perHead).back()));
+}
+
+/// dS, one matrix a group.
+static Value scoresGradient(AttentionOp op, Value dy, GradientBuilder &b) {
+  AttentionSizes sizes(op);
+  Value weights = nn::createAttentionWeights(b.getBuilder(), op);
+  Value dWeights = b.matmul(getPerGroup(dy, sizes, b), false, op.getValue(),
+                            true, weights.getType());
+  return b.create<nn::SoftmaxGradOp>(weights, dWeights,
+                                     getShape(weights).size() - 1);
+}
+
+/// scale dS, rounded to the operands' type.
+static Value productGradient(AttentionOp op, Value dy, GradientBuilder &b) {
+  Value scaled =
+      b.scale(scoresGradient(op, dy, b), op.getScale().convertToDouble());
+  return b.castTo(scaled, getElementTypeOrSelf(op.getType()));
+}
+
+static Value queryGradient(AttentionOp op, Value dy, GradientBuilder &b) {
+  AttentionSizes sizes(op);
+  Type element = getElementTypeOrSelf(op.getType());
+  Value gradient =
+      b.matmul(productGradient(op, dy, b), false, op.getKey(), false,
+               RankedTensorType::get(sizes.perGroup(sizes.size), element));
+  return b.reshape(gradient, getShape(op.getQuery()));
+}
+
+static Value keyGradient(AttentionOp op, Value dy, GradientBuilder &b) {
+  AttentionSizes sizes(op);
+  return b.matmul(productGradient(op, dy, b), true,
+                  getPerGroup(op.getQuery(), sizes, b), false,
+                  op.getKey().getType());
+}
+
+static Value valueGradient(AttentionOp op, Value dy, GradientBuilder &b) {
+  AttentionSizes sizes(op);
+  Value weights = b.castTo(nn::createAttentionWeights(b.getBuilder(), op),
+                           getElementTypeOrSelf(op.getType()));
+  return b.matmul(weights, true, getPerGroup(dy, sizes, b), false,
+                  op.getValue().getType());
+}
+
+static Value maskGradient(AttentionOp op, Value dy, GradientBuilder &b) {
+  AttentionSizes sizes(op);
+  Value gradient = b.reduceTo(
+      b.reshape(scoresGradient(op, dy, b), sizes.perHead(sizes.keys)),
+      getShape(op.getMask()));
+  return b.castTo(gradient, getElementTypeOrSelf(op.getMask()));
+}
+
+static Value rotate(nn::RotaryOp op, Value value, GradientBuilder &b) {
+  return nn::createRotatedPairs(b.getBuilder(), b.getLoc(), value,
+                                op.getInterleaved());
+}
+
+/// The transpose of a rotation by a quarter is that by minus a quarter.
+static Value rotaryGradient(nn::RotaryOp op, Value dy, GradientBuilder &b) {
+  return b.subtract(b.multiply(dy, op.getCosine()),
+                    rotate(op, b.multiply(dy, op.getSine()), b));
+}
+
+void registerAttention(GradientRegistry &registry) {
+  registry.add<AttentionOp>(0, queryGradient);
+  registry.add<AttentionOp>(1, keyGradient);
+  registry.add<AttentionOp>(2, valueGradient);
+  registry.add<AttentionOp>(3, maskGradient);
+  registry.add<nn::RotaryOp>(0, rotaryGradient);
+  registry.add<nn::RotaryOp>(1,
+                             [](nn::RotaryOp op, Value dy, GradientBuilder &b) {
+                               return b.multiply(dy, op.getOperand());
+                             });
+  registry.add<nn::RotaryOp>(
+      2, [](nn::RotaryOp op, Value dy, GradientBuilder &b) {
+        return b.multiply(dy, rotate(op, op.getOperand(), b));
+      });
+}
+
+} // namespace pipewright

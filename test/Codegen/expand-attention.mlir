@@ -1,0 +1,44 @@
+// RUN: pp-opt %s --nn-expand-attention --split-input-file | FileCheck %s
+
+// CHECK-LABEL: nn.function @plain(
+// CHECK-SAME: %[[Q:.*]]: tensor<2x8x4xf32>, %[[K:.*]]: tensor<2x6x4xf32>, %[[V:.*]]: tensor<2x6x3xf32>)
+nn.function @plain(%q: tensor<2x8x4xf32>, %k: tensor<2x6x4xf32>, %v: tensor<2x6x3xf32>) -> tensor<2x8x3xf32> {
+  // CHECK-NEXT: %[[S:.*]] = nn.matmul %[[Q]], %[[K]] transpose_rhs : tensor<2x8x4xf32>, tensor<2x6x4xf32> -> tensor<2x8x6xf32>
+  // CHECK-NEXT: %[[HALF:.*]] = nn.constant dense<5.000000e-01> : tensor<2x8x6xf32>
+  // CHECK-NEXT: %[[T:.*]] = nn.mul %[[S]], %[[HALF]]
+  // CHECK-NEXT: %[[P:.*]] = nn.softmax %[[T]] axis 2
+  // CHECK-NEXT: %[[Y:.*]] = nn.matmul %[[P]], %[[V]] : tensor<2x8x6xf32>, tensor<2x6x3xf32> -> tensor<2x8x3xf32>
+  // CHECK-NEXT: nn.return %[[Y]]
+  %0 = nn.attention %q, %k, %v scale 0.5 : (tensor<2x8x4xf32>, tensor<2x6x4xf32>, tensor<2x6x3xf32>) -> tensor<2x8x3xf32>
+  nn.return %0 : tensor<2x8x3xf32>
+}
+
+// -----
+
+// Two heads a group are rows of one product; sums of 16-bit products are masked
+// and normalized in f32.
+
+// CHECK-LABEL: nn.function @groups(
+// CHECK-SAME: %[[Q:.*]]: tensor<4x2x4xbf16>, %[[K:.*]]: tensor<2x3x4xbf16>, %[[M:.*]]: tensor<4x1x3xbf16>)
+nn.function @groups(%q: tensor<4x2x4xbf16>, %k: tensor<2x3x4xbf16>, %m: tensor<4x1x3xbf16>) -> tensor<4x2x4xbf16> {
+  // CHECK-NEXT: %[[ROWS:.*]] = nn.reshape %[[Q]] : tensor<4x2x4xbf16> -> tensor<2x4x4xbf16>
+  // CHECK-NEXT: %[[S:.*]] = nn.matmul %[[ROWS]], %[[K]] transpose_rhs : tensor<2x4x4xbf16>, tensor<2x3x4xbf16> -> tensor<2x4x3xf32>
+  // CHECK-NEXT: %[[H:.*]] = nn.reshape %[[S]] : tensor<2x4x3xf32> -> tensor<4x2x3xf32>
+  // CHECK-NEXT: %[[WIDE:.*]] = nn.cast %[[M]] : tensor<4x1x3xbf16> -> tensor<4x1x3xf32>
+  // CHECK-NEXT: %[[ALL:.*]] = nn.broadcast %[[WIDE]] : tensor<4x1x3xf32> -> tensor<4x2x3xf32>
+  // CHECK-NEXT: %[[SUM:.*]] = nn.add %[[H]], %[[ALL]]
+  // CHECK-NEXT: %[[SEEN:.*]] = nn.constant dense<{{\[\[}}true, true, false], [true, true, true]]> : tensor<2x3xi1>
+  // CHECK-NEXT: %[[SEES:.*]] = nn.broadcast %[[SEEN]] : tensor<2x3xi1> -> tensor<4x2x3xi1>
+  // CHECK-NEXT: %[[LOW:.*]] = nn.constant dense<-3.40282347E+38>
+  // CHECK-NEXT: %[[LEFT:.*]] = nn.select %[[SEES]], %[[SUM]], %[[LOW]]
+  // CHECK-NEXT: %[[P:.*]] = nn.softmax %[[LEFT]] axis 2
+  // CHECK-NEXT: %[[NAN:.*]] = nn.compare ne %[[P]], %[[P]]
+  // CHECK-NEXT: %[[ZERO:.*]] = nn.constant dense<0.000000e+00>
+  // CHECK-NEXT: %[[N:.*]] = nn.select %[[NAN]], %[[ZERO]], %[[P]]
+  // CHECK-NEXT: %[[G:.*]] = nn.reshape %[[N]] : tensor<4x2x3xf32> -> tensor<2x4x3xf32>
+  // CHECK-NEXT: %[[W:.*]] = nn.cast %[[G]] : tensor<2x4x3xf32> -> tensor<2x4x3xbf16>
+  // CHECK-NEXT: %[[Y:.*]] = nn.matmul %[[W]], %[[K]] : tensor<2x4x3xbf16>, tensor<2x3x4xbf16> -> tensor<2x4x4xbf16>
+  // CHECK-NEXT: nn.reshape %[[Y]] : tensor<2x4x4xbf16> -> tensor<4x2x4xbf16>
+  %0 = nn.attention %q, %k, %k mask %m causal scale 1.0 : (tensor<4x2x4xbf16>, tensor<2x3x4xbf16>, tensor<2x3x4xbf16>, tensor<4x1x3xbf16>) -> tensor<4x2x4xbf16>
+  nn.return %0 : tensor<4x2x4xbf16>
+}
