@@ -86,18 +86,14 @@ FailureOr<Value> pipewright::rotatePairs(OnnxNode &node, Value x,
            << x.getType() << " by angles " << angles.cosine.getType() << " and "
            << angles.sine.getType();
   given.insert(given.begin() + headAxis, 1);
-  Value cosine = b.broadcast(b.reshape(angles.cosine, given), shape);
-  Value sine = b.broadcast(b.reshape(angles.sine, given), shape);
-
-  int64_t stride = isInterleaved ? 2 : 1;
-  Value first = b.sliceAxis(x, /*axis=*/3, /*offset=*/0, pairs, stride);
-  Value second =
-      b.sliceAxis(x, /*axis=*/3, isInterleaved ? 1 : pairs, pairs, stride);
-  Value newFirst = b.create<nn::SubOp>(b.create<nn::MulOp>(first, cosine),
-                                       b.create<nn::MulOp>(second, sine));
-  Value newSecond = b.create<nn::AddOp>(b.create<nn::MulOp>(first, sine),
-                                        b.create<nn::MulOp>(second, cosine));
-  Value result = joinPairs(b, newFirst, newSecond, isInterleaved);
+  shape[3] = 2 * pairs;
+  auto getPerNumber = [&](Value angle) {
+    angle = b.reshape(angle, given);
+    return b.broadcast(joinPairs(b, angle, angle, isInterleaved), shape);
+  };
+  Value result = b.create<nn::RotaryOp>(
+      b.sliceAxis(x, /*axis=*/3, /*offset=*/0, 2 * pairs),
+      getPerNumber(angles.cosine), getPerNumber(angles.sine), isInterleaved);
   if (2 * pairs == size)
     return result;
   Value rest = b.sliceAxis(x, /*axis=*/3, 2 * pairs, size - 2 * pairs);

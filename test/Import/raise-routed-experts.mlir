@@ -18,7 +18,7 @@ nn.function @dense_experts(%x: tensor<6x8xf32>, %chosen: tensor<6x2xi64>, %share
   // CHECK: %[[UP:.*]] = nn.slice %[[SHIFTED]] offsets [0, 1] strides [1, 2] : tensor<12x6xf32> -> tensor<12x3xf32>
   // CHECK: nn.add %[[UP]], %[[ONE]]
   // CHECK: %[[GATE:.*]] = nn.slice %[[SHIFTED]] offsets [0, 0] strides [1, 2] : tensor<12x6xf32> -> tensor<12x3xf32>
-  // CHECK: nn.sigmoid %[[GATE]] : tensor<12x3xf32>
+  // CHECK: nn.silu %[[GATE]] : tensor<12x3xf32>
   // CHECK: %[[SECOND:.*]] = nn.expert_matmul %{{.*}}, %[[W2]], %{{.*}} transpose_weights : {{.*}} -> tensor<12x8xf32>
   // CHECK: %[[EACH:.*]] = nn.reshape %[[SECOND]] : tensor<12x8xf32> -> tensor<6x2x8xf32>
   // CHECK: %[[SHARE:.*]] = nn.reshape %[[SHARES]] : tensor<6x2xf32> -> tensor<6x2x1xf32>

@@ -37,13 +37,18 @@ def Fold : Pass<"nn-fold", "::mlir::ModuleOp"> {
 }
 
 def RaisePatterns : Pass<"nn-raise-patterns", "::mlir::ModuleOp"> {
-  let summary = "find GELU, softmax, norms and experts that exporters spell out";
+  let summary = "find attention, norms, activations and experts spelled out";
   let description = [{
     Requires nothing.
-    Ensures that ops which together compute an `nn.gelu`, `nn.softmax`,
-    `nn.layer_norm` or `nn.rms_norm` are that op, at the location of the last
-    of them. What it computes differs by rounding only. A product of rows with
-    a copy of a matrix each, looked up by number, is an `nn.expert_matmul`.
+    Ensures that ops which together compute an `nn.attention`, `nn.rotary`,
+    `nn.gelu`, `nn.silu`, `nn.softmax`, `nn.layer_norm` or `nn.rms_norm` are
+    that op, at the location of the last of them. What it computes differs by
+    rounding only. A product of rows with a copy of a matrix each, looked up by
+    number, is an `nn.expert_matmul`.
+
+    Optimization remarks of the category `raise` say what was raised (passed)
+    and what came close and why it was left (missed); `pp-opt` prints them with
+    `--remarks-filter=raise`.
 
     Operands of commutative ops may come in any order; a division may be a
     product with a reciprocal and a power a product.

@@ -93,10 +93,11 @@ struct RaiseGelu : OpRewritePattern<OpTy> {
                                 PatternRewriter &rewriter) const override {
     Value x = findOperand(op.getOperand(), getArgument(op));
     if (!x)
-      return rewriter.notifyMatchFailure(op, "argument is not that of a GELU");
+      return failure();
     Operation *last = findLastOp(x, op.getResult());
     if (!last)
-      return rewriter.notifyMatchFailure(op, "no user completes a GELU");
+      return rewriter.notifyMatchFailure(
+          op, "nothing completes the GELU that it is the argument of");
     rewriter.setInsertionPoint(last);
     rewriter.replaceOpWithNewOp<nn::GeluOp>(last, x, getForm(op));
     return success();

@@ -33,10 +33,10 @@ struct RaiseLayerNorm : OpRewritePattern<OpTy> {
                                 PatternRewriter &rewriter) const override {
     std::optional<NormCore> core = matchNormCore(op);
     if (!core)
-      return rewriter.notifyMatchFailure(op, "does not normalize rows");
+      return failure();
     Value x = getDeviating(core->operand, core->rows);
     if (!x || getDeviating(core->squared, core->rows) != x)
-      return rewriter.notifyMatchFailure(op, "does not subtract the mean");
+      return failure();
 
     NormScale scale = takeNormScale(op, *core, /*withBias=*/true, rewriter);
     auto type = cast<RankedTensorType>(x.getType());

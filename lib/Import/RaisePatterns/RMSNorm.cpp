@@ -21,7 +21,7 @@ struct RaiseRMSNorm : OpRewritePattern<OpTy> {
                                 PatternRewriter &rewriter) const override {
     std::optional<NormCore> core = matchNormCore(op);
     if (!core || core->operand != core->squared)
-      return rewriter.notifyMatchFailure(op, "does not normalize rows");
+      return failure();
 
     NormScale scale = takeNormScale(op, *core, /*withBias=*/false, rewriter);
     auto type = cast<RankedTensorType>(core->operand.getType());

@@ -35,10 +35,10 @@ struct RaiseSoftmax : OpRewritePattern<nn::DivOp> {
                                 PatternRewriter &rewriter) const override {
     std::optional<RowStatistics> rows = RowStatistics::find(op.getRhs());
     if (!rows || rows->getAxes().size() != 1)
-      return rewriter.notifyMatchFailure(op, "does not divide by a sum");
+      return failure();
     Value x = getLogits(op, *rows);
     if (!x)
-      return rewriter.notifyMatchFailure(op, "is no softmax");
+      return failure();
     rewriter.replaceOpWithNewOp<nn::SoftmaxOp>(op, x, rows->getAxes().front());
     return success();
   }
