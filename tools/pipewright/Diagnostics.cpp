@@ -26,12 +26,20 @@ static StringRef getKind(DiagnosticSeverity severity) {
   llvm_unreachable("a severity that MLIR has not");
 }
 
+StringAttr pipewright::findNode(Location loc) {
+  StringAttr node;
+  loc->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part); name && !node)
+      node = name.getName();
+    return WalkResult::advance();
+  });
+  return node;
+}
+
 static void print(const Diagnostic &diagnostic) {
   FileLineColLoc file;
-  StringAttr node;
+  StringAttr node = findNode(diagnostic.getLocation());
   diagnostic.getLocation()->walk([&](Location loc) {
-    if (auto name = dyn_cast<NameLoc>(loc); name && !node)
-      node = name.getName();
     if (auto line = dyn_cast<FileLineColLoc>(loc); line && !file)
       file = line;
     return WalkResult::advance();

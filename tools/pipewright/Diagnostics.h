@@ -11,6 +11,9 @@
 
 namespace pipewright {
 
+/// The ONNX node that \p loc leads to; null if there is none.
+mlir::StringAttr findNode(mlir::Location loc);
+
 /// Prints the diagnostics of a context to stderr, one line each and one per
 /// note: `pipewright: error: node '/h.3/attn/MatMul': <message>`, or with file
 /// and line where a file is text.

@@ -6,6 +6,7 @@
 
 #include "Diagnostics.h"
 #include "ModelOptions.h"
+#include "RaiseReport.h"
 #include "Subcommands.h"
 
 #include "pipewright/Cost/LayerTable.h"
@@ -25,6 +26,10 @@ static ModelOptions modelOptions(command, category);
 
 static cl::opt<bool> asJson("json", cl::sub(command), cl::cat(category),
                             cl::desc("Print JSON"));
+static cl::opt<bool>
+    withReport("report", cl::sub(command), cl::cat(category),
+               cl::desc("Show what was raised from ops that the exporter "
+                        "spelled out, and what was left and why"));
 
 /// "1.2 G" for 1.2e9, and so on.
 static std::string formatCount(int64_t count) {
@@ -55,6 +60,7 @@ static void printTable(const LayerTable &table) {
 
 static int runParsed() {
   BuildOptions options;
+  RaiseReport report;
   if (!modelOptions.apply(options))
     return refused;
   mlir::DialectRegistry registry;
@@ -62,6 +68,8 @@ static int runParsed() {
   mlir::MLIRContext context(registry);
   context.loadAllAvailableDialects();
   DiagnosticPrinter diagnostics(context);
+  if (withReport)
+    report.listen(context);
 
   mlir::OwningOpRef<mlir::ModuleOp> module = loadModel(options, context);
   if (!module || mlir::failed(priceLayers(*module, options)))
@@ -69,10 +77,14 @@ static int runParsed() {
   LayerTable table = makeLayerTable(*module);
   if (!asJson) {
     printTable(table);
+    if (withReport)
+      report.print(outs());
     return done;
   }
   json::Object object = toJSON(table);
   object["model"] = options.model;
+  if (withReport)
+    addTo(object, report);
   outs() << formatv("{0:2}", json::Value(std::move(object))) << '\n';
   return done;
 }
