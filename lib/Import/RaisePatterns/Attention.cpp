@@ -103,24 +103,13 @@ static Value swapLastAxes(Value value, OpBuilder &builder, Location loc) {
   return nn::createTranspose(builder, loc, value, permutation);
 }
 
-/// The value that is a number times \p value; the number goes to \p scale.
+/// The value that \p value is a number times; the number goes to \p scale.
 static Value skipFactor(Value value, double &scale) {
-  if (auto quotient = value.getDefiningOp<nn::DivOp>()) {
-    std::optional<double> divisor = getSplat(quotient.getRhs());
-    if (!divisor || *divisor == 0)
-      return value;
-    scale /= *divisor;
-    return quotient.getLhs();
-  }
-  auto product = value.getDefiningOp<nn::MulOp>();
-  if (!product)
+  auto scaled = getScaled(value);
+  if (!scaled)
     return value;
-  std::optional<double> left = getSplat(product.getLhs()),
-                        right = getSplat(product.getRhs());
-  if (!left && !right)
-    return value;
-  scale *= right ? *right : *left;
-  return right ? product.getLhs() : product.getRhs();
+  scale *= scaled->second;
+  return scaled->first;
 }
 
 /// The heads [batch..., groups, rows, columns] that \p value repeats as heads

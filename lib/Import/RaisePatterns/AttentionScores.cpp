@@ -132,22 +132,12 @@ bool AttentionScores::meet(ArrayRef<int64_t> masked) {
          masked.take_back(2) == ArrayRef(shape).take_back(2);
 }
 
-bool AttentionScores::skipScale(Operation *op, Value &value) {
-  if (auto quotient = dyn_cast<nn::DivOp>(op)) {
-    std::optional<double> divisor = getSplat(quotient.getRhs());
-    if (!divisor || *divisor == 0)
-      return false;
-    scale /= *divisor;
-    value = quotient.getLhs();
-    return true;
-  }
-  auto factors = cast<nn::MulOp>(op);
-  std::optional<double> right = getSplat(factors.getRhs());
-  std::optional<double> factor = right ? right : getSplat(factors.getLhs());
-  if (!factor)
+bool AttentionScores::skipScale(Value &value) {
+  auto scaled = getScaled(value);
+  if (!scaled)
     return false;
-  scale *= *factor;
-  value = right ? factors.getLhs() : factors.getRhs();
+  scale *= scaled->second;
+  value = scaled->first;
   return true;
 }
 
@@ -203,7 +193,7 @@ FailureOr<AttentionScores> AttentionScores::match(Value value, StringRef &why) {
       value = op->getOperand(0);
     } else if (isa<nn::MulOp, nn::DivOp>(op)) {
       why = "its scores are scaled by more than one number";
-      if (!scores.skipScale(op, value))
+      if (!scores.skipScale(value))
         return failure();
     } else if (auto sum = dyn_cast<nn::AddOp>(op)) {
       why = "a mask is added before the scale, or to other matrices";

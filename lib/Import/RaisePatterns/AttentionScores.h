@@ -42,7 +42,7 @@ struct AttentionScores {
   llvm::SmallVector<int64_t> shape;
 
 private:
-  bool skipScale(mlir::Operation *op, mlir::Value &value);
+  bool skipScale(mlir::Value &value);
   bool skipSum(nn::AddOp op, mlir::Value &value);
   bool skipSelection(nn::SelectOp op, mlir::Value &value);
   bool meet(llvm::ArrayRef<int64_t> masked);

@@ -42,6 +42,23 @@ bool pipewright::isSplat(Value value, double expected) {
   return splat && isClose(*splat, expected, value.getType());
 }
 
+std::optional<std::pair<Value, double>> pipewright::getScaled(Value value) {
+  if (auto quotient = value.getDefiningOp<nn::DivOp>()) {
+    std::optional<double> divisor = getSplat(quotient.getRhs());
+    if (!divisor || *divisor == 0)
+      return std::nullopt;
+    return std::make_pair(quotient.getLhs(), 1 / *divisor);
+  }
+  auto product = value.getDefiningOp<nn::MulOp>();
+  if (!product)
+    return std::nullopt;
+  if (std::optional<double> right = getSplat(product.getRhs()))
+    return std::make_pair(product.getLhs(), *right);
+  if (std::optional<double> left = getSplat(product.getLhs()))
+    return std::make_pair(product.getRhs(), *left);
+  return std::nullopt;
+}
+
 Value pipewright::getSquared(Value value) {
   if (auto product = value.getDefiningOp<nn::MulOp>())
     return product.getLhs() == product.getRhs() ? product.getLhs() : Value();

@@ -10,6 +10,7 @@
 #include "pipewright/Dialect/NN/NN.h"
 
 #include <optional>
+#include <utility>
 
 namespace pipewright {
 
@@ -38,6 +39,10 @@ mlir::Value getOperandBesideSplat(mlir::Value value, double expected) {
     return op.getRhs();
   return {};
 }
+
+/// The value that \p value is a number times, and that number, written as a
+/// product or a quotient.
+std::optional<std::pair<mlir::Value, double>> getScaled(mlir::Value value);
 
 /// The value that \p value is the square of, written as product or power.
 mlir::Value getSquared(mlir::Value value);

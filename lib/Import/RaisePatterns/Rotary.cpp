@@ -8,9 +8,12 @@
 // apart, negates the second and joins them in the other order: as halves of the
 // axis, or as neighbors, which have an axis of their own while they are joined.
 //
+// Others take the pairs apart first, in any way, and join a cosine - b sine and
+// b cosine + a sine as halves.
+//
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Dialect/NN/NN.h"
+#include "pipewright/Dialect/NN/Create.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -99,7 +102,93 @@ static nn::RotaryOp raise(nn::AddOp op, nn::MulOp along, nn::MulOp across,
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// Halves
+//===----------------------------------------------------------------------===//
+
+static bool isProduct(Value value, Value lhs, Value rhs) {
+  auto product = value.getDefiningOp<nn::MulOp>();
+  return product && ((product.getLhs() == lhs && product.getRhs() == rhs) ||
+                     (product.getLhs() == rhs && product.getRhs() == lhs));
+}
+
 namespace {
+/// a cosine - b sine.
+struct HalfRotation {
+  Value a, cosine, b, sine;
+
+  /// Whether \p op is b cosine + a sine.
+  bool isOtherHalf(nn::AddOp op) const {
+    return (isProduct(op.getLhs(), b, cosine) &&
+            isProduct(op.getRhs(), a, sine)) ||
+           (isProduct(op.getRhs(), b, cosine) &&
+            isProduct(op.getLhs(), a, sine));
+  }
+};
+} // namespace
+
+/// The rotation of which \p first and \p second are the halves.
+static std::optional<HalfRotation> getRotation(nn::SubOp first,
+                                               nn::AddOp second) {
+  auto along = first.getLhs().getDefiningOp<nn::MulOp>();
+  auto across = first.getRhs().getDefiningOp<nn::MulOp>();
+  if (!along || !across)
+    return std::nullopt;
+  for (auto [a, cosine] : {std::pair{along.getLhs(), along.getRhs()},
+                           std::pair{along.getRhs(), along.getLhs()}})
+    for (auto [b, sine] : {std::pair{across.getLhs(), across.getRhs()},
+                           std::pair{across.getRhs(), across.getLhs()}}) {
+      HalfRotation rotation{a, cosine, b, sine};
+      if (rotation.isOtherHalf(second))
+        return rotation;
+    }
+  return std::nullopt;
+}
+
+/// \p first and \p second along their last axis; a value that repeats another
+/// and is joined with itself is repeated after it is joined.
+static Value join(Value first, Value second, OpBuilder &builder, Location loc) {
+  RankedTensorType type = getType(first);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() *= 2;
+  auto repeated = first.getDefiningOp<nn::BroadcastOp>();
+  if (first == second && repeated) {
+    Value source = repeated.getOperand();
+    if (getType(source).getRank() > 0 &&
+        getType(source).getShape().back() == type.getShape().back())
+      return nn::createBroadcast(builder, loc,
+                                 join(source, source, builder, loc), shape);
+  }
+  return nn::ConcatOp::create(builder, loc, type.clone(shape),
+                              ValueRange{first, second},
+                              /*axis=*/shape.size() - 1);
+}
+
+namespace {
+struct RaiseHalves : OpRewritePattern<nn::ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(nn::ConcatOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getParts().size() != 2 ||
+        int64_t(op.getAxis()) != getType(op.getResult()).getRank() - 1)
+      return failure();
+    auto first = op.getParts()[0].getDefiningOp<nn::SubOp>();
+    auto second = op.getParts()[1].getDefiningOp<nn::AddOp>();
+    auto rotation = first && second ? getRotation(first, second) : std::nullopt;
+    if (!rotation || !isa<FloatType>(getElementTypeOrSelf(op.getType())))
+      return failure();
+    auto joinHalves = [&](Value first, Value second) {
+      return join(first, second, rewriter, op.getLoc());
+    };
+    rewriter.replaceOpWithNewOp<nn::RotaryOp>(
+        op, joinHalves(rotation->a, rotation->b),
+        joinHalves(rotation->cosine, rotation->cosine),
+        joinHalves(rotation->sine, rotation->sine), /*interleaved=*/false);
+    return success();
+  }
+};
+
 struct RaiseRotary : OpRewritePattern<nn::AddOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -117,6 +206,6 @@ struct RaiseRotary : OpRewritePattern<nn::AddOp> {
 
 namespace pipewright {
 void registerRotary(RewritePatternSet &patterns) {
-  patterns.add<RaiseRotary>(patterns.getContext());
+  patterns.add<RaiseRotary, RaiseHalves>(patterns.getContext());
 }
 } // namespace pipewright

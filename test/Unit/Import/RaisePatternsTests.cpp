@@ -172,6 +172,21 @@ static const RaiseCase cases[] = {
       %0 = nn.mul %x, %c : tensor<2x4xf32>
       %1 = nn.mul %r, %s : tensor<2x4xf32>
       %y = nn.add %0, %1 : tensor<2x4xf32>)"},
+    // The cosine is the second factor of one product and the first of another.
+    {"RotaryOfDeepSeek", "nn.rotary", R"(
+      %c0 = nn.constant dense<[1.0, 0.5]> : tensor<2xf32>
+      %s = nn.constant dense<[[0.5, 1.5], [-0.25, 1.0]]> : tensor<2x2xf32>
+      %c = nn.broadcast %c0 : tensor<2xf32> -> tensor<2x2xf32>
+      %a = nn.slice %x offsets [0, 0] strides [1, 2] : tensor<2x4xf32> -> tensor<2x2xf32>
+      %b = nn.slice %x offsets [0, 1] strides [1, 2] : tensor<2x4xf32> -> tensor<2x2xf32>
+      %0 = nn.mul %a, %c : tensor<2x2xf32>
+      %1 = nn.mul %b, %s : tensor<2x2xf32>
+      %2 = nn.sub %0, %1 : tensor<2x2xf32>
+      %3 = nn.mul %s, %a : tensor<2x2xf32>
+      %4 = nn.mul %c, %b : tensor<2x2xf32>
+      %5 = nn.add %3, %4 : tensor<2x2xf32>
+      %y = nn.concat %2, %5 axis 1 : tensor<2x2xf32>, tensor<2x2xf32> -> tensor<2x4xf32>)",
+     7},
     {"RotaryOfGptJ", "nn.rotary", R"(
       %c = nn.constant dense<[[1.0, 0.5, 0.25, 2.0], [3.0, 1.0, -1.0, 0.125]]> : tensor<2x4xf32>
       %s = nn.constant dense<[[0.5, 1.5, -0.25, 1.0], [0.0, 2.0, -1.0, 0.25]]> : tensor<2x4xf32>
