@@ -189,14 +189,19 @@ static FailureOr<PadAmounts> getPadAmounts(OnnxNode &node, int64_t rank) {
   return amounts;
 }
 
+/// Whether an axis can be padded by \p amount, or cropped if it is negative.
+static bool isReasonableAmount(int64_t amount) {
+  constexpr int64_t limit = int64_t(1) << 40;
+  return amount >= -limit && amount <= limit;
+}
+
 /// Takes the elements away that negative amounts ask for.
 static FailureOr<Value> crop(OnnxNode &node, const PadAmounts &amounts) {
   Value x = node.operand(0);
   SmallVector<int64_t> offsets, sizes;
   for (auto [size, low, high] :
        llvm::zip_equal(getShape(x), amounts.low, amounts.high)) {
-    constexpr int64_t limit = int64_t(1) << 40;
-    if (std::abs(low) > limit || std::abs(high) > limit ||
+    if (!isReasonableAmount(low) || !isReasonableAmount(high) ||
         size + std::min<int64_t>(low, 0) + std::min<int64_t>(high, 0) < 0)
       return node.emitError() << "pads an axis of size " << size << " by "
                               << low << " and " << high;
