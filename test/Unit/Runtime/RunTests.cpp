@@ -67,6 +67,10 @@ std::vector<json> parseLines(const std::string &text) {
 }
 } // namespace
 
+/// Seconds within which a run that is to end has ended, on a machine that has
+/// other work too; one that hangs runs until the test is ended.
+static constexpr double soon = 60;
+
 TEST_F(RunTest, TransportsConform) {
   for (auto [ranks, name] :
        {std::pair(1, "self"), std::pair(2, "mpi"), std::pair(3, "mpi")}) {
@@ -185,7 +189,7 @@ TEST_F(RunTest, LostRankIsNamedByAllOthers) {
     Outcome outcome =
         run(4, "layers=4,microbatches=2,die=" + std::to_string(victim),
             "--steps 1000000");
-    EXPECT_LT(outcome.seconds, 20);
+    EXPECT_LT(outcome.seconds, soon);
     for (int rank = 0; rank < 4; ++rank) {
       if (rank == victim)
         continue;
@@ -203,7 +207,7 @@ TEST_F(RunTest, RankThatHangsEndsTheRun) {
   prepare(2, 2);
   Outcome outcome =
       run(2, "layers=2,microbatches=2,hang=0", "--steps 5 --timeout 2");
-  EXPECT_LT(outcome.seconds, 20);
+  EXPECT_LT(outcome.seconds, soon);
   EXPECT_EQ(outcome.statuses, std::vector<int>(2, 11)) << outcome.messages;
   EXPECT_TRUE(contains(outcome.messages,
                        "receiving 'a.0' from rank 0 (stage 1, micro-batch 0) "
@@ -219,7 +223,7 @@ TEST_F(RunTest, RanksThatWaitForEachOtherEndTheRun) {
     std::string layers = "layers=" + std::to_string(ranks);
     Outcome outcome = run(ranks, layers + ",microbatches=2,crossed=1",
                           "--steps 5 --timeout 2");
-    EXPECT_LT(outcome.seconds, 20);
+    EXPECT_LT(outcome.seconds, soon);
     EXPECT_EQ(outcome.statuses, std::vector<int>(ranks, 11))
         << outcome.messages;
     EXPECT_TRUE(contains(outcome.messages,
@@ -292,7 +296,7 @@ TEST_F(RunTest, OverflowOnOneRankStopsAllRanks) {
   EXPECT_TRUE(
       contains(outcome.messages, "the gradient norm is not finite in step 2"))
       << outcome.messages;
-  EXPECT_LT(outcome.seconds, 20);
+  EXPECT_LT(outcome.seconds, soon);
 }
 
 // The step after the skipped one is the first for the optimizer: the result is
@@ -304,7 +308,7 @@ TEST_F(RunTest, OverflowOnOneRankIsSkippedOnAll) {
     Outcome outcome =
         run(2, spec, "--skip-nan --steps 2 --lr 0.125 --log jsonl");
     ASSERT_EQ(outcome.statuses, std::vector<int>(2, 0)) << outcome.messages;
-    EXPECT_LT(outcome.seconds, 20);
+    EXPECT_LT(outcome.seconds, soon);
     std::istringstream lines(outcome.output);
     std::string first, second;
     ASSERT_TRUE(std::getline(lines, first) && std::getline(lines, second));
@@ -368,7 +372,7 @@ TEST_F(RunTest, DynamicScaleFallsWhereOneRankOverflows) {
                           "--steps 7 --lr 1e-6 --log jsonl --fail-on-nan "
                           "--loss-scale dynamic,growth-interval=2");
     ASSERT_EQ(outcome.statuses, std::vector<int>(3, 0)) << outcome.messages;
-    EXPECT_LT(outcome.seconds, 20);
+    EXPECT_LT(outcome.seconds, soon);
     std::vector<json> lines = parseLines(outcome.output);
     ASSERT_EQ(lines.size(), scales.size());
     for (size_t i = 0; i < lines.size(); ++i) {
