@@ -6,6 +6,8 @@
 
 #include "AbsentRows.h"
 
+#include "pipewright/Import/NNBuilder.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
@@ -15,14 +17,6 @@
 
 using namespace mlir;
 using namespace pipewright;
-
-static RankedTensorType getType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return getType(value).getShape();
-}
 
 namespace {
 /// Where a value has rows: along an axis, on which each takes `width` elements.
@@ -315,7 +309,7 @@ LogicalResult RowFollower::mask(nn::ScatterAddOp op) {
   OpBuilder here(op);
   Location loc = op.getLoc();
   RankedTensorType type = op.getUpdates().getType();
-  auto flags = getType(rows.condition);
+  auto flags = getTensorType(rows.condition);
   SmallVector<int64_t> line(type.getRank(), 1);
   line[axis->axis] = getCount() * axis->width;
   Value isThere = rows.condition;
@@ -367,8 +361,9 @@ static Matrix getMatrix(nn::MatMulOp op) {
   OpBuilder builder(op);
   SmallVector<int64_t> shape = {1};
   llvm::append_range(shape, getShape(op.getRhs()));
-  Value only = nn::ReshapeOp::create(
-      builder, op.getLoc(), getType(op.getRhs()).clone(shape), op.getRhs());
+  Value only = nn::ReshapeOp::create(builder, op.getLoc(),
+                                     getTensorType(op.getRhs()).clone(shape),
+                                     op.getRhs());
   return {only, 0, op.getTransposeRhs()};
 }
 
@@ -377,7 +372,7 @@ Value RowFollower::getNumbers(int64_t number, int64_t count) {
   Value &numbers = experts[{number, count}];
   if (numbers)
     return numbers;
-  auto type = getType(rows.condition).clone(builder.getI64Type());
+  auto type = getTensorType(rows.condition).clone(builder.getI64Type());
   auto splat = [&](int64_t value) -> Value {
     auto element = builder.getI64IntegerAttr(value);
     return nn::ConstantOp::create(builder, rows.coordinates.getLoc(), type,

@@ -7,19 +7,9 @@
 #ifndef PIPEWRIGHT_LIB_IMPORT_RAISEPATTERNS_ATTENTIONSCORES_H
 #define PIPEWRIGHT_LIB_IMPORT_RAISEPATTERNS_ATTENTIONSCORES_H
 
-#include "pipewright/Dialect/NN/NN.h"
-
-#include "mlir/IR/Builders.h"
+#include "pipewright/Import/NNBuilder.h"
 
 namespace pipewright {
-
-inline mlir::RankedTensorType getTensorType(mlir::Value value) {
-  return mlir::cast<mlir::RankedTensorType>(value.getType());
-}
-
-inline llvm::ArrayRef<int64_t> getShape(mlir::Value value) {
-  return getTensorType(value).getShape();
-}
 
 /// What lies between the product Q K^T and the softmax of an attention: a
 /// scale, then masks. Matching changes nothing.

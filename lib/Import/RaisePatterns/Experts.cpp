@@ -10,24 +10,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Dialect/NN/NN.h"
+#include "pipewright/Dialect/NN/Create.h"
+#include "pipewright/Import/NNBuilder.h"
 
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace pipewright;
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-static Value reshape(PatternRewriter &rewriter, Location loc, Value value,
-                     ArrayRef<int64_t> shape) {
-  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
-  if (value.getType() == type)
-    return value;
-  return nn::ReshapeOp::create(rewriter, loc, type, value);
-}
 
 namespace {
 /// Matrices that are looked up by number, one for each product of a batch.
@@ -72,11 +61,11 @@ static Value repeatNumbers(PatternRewriter &rewriter, Location loc,
     type = type.clone(rewriter.getI64Type());
     numbers = nn::CastOp::create(rewriter, loc, type, numbers);
   }
-  numbers = reshape(rewriter, loc, numbers, {batch, 1});
+  numbers = nn::createReshape(rewriter, loc, numbers, {batch, 1});
   if (count != 1)
     numbers = nn::BroadcastOp::create(rewriter, loc, type.clone({batch, count}),
                                       numbers);
-  return reshape(rewriter, loc, numbers, {batch * count});
+  return nn::createReshape(rewriter, loc, numbers, {batch * count});
 }
 
 namespace {
@@ -115,12 +104,14 @@ private:
     int64_t batch = ShapedType::getNumElements(type.getShape().drop_back(2));
     ArrayRef<int64_t> matrix = getShape(lookedUp.matrices);
     int64_t width = matrix[lookedUp.transposed ? 1 : 2];
-    Value rows = reshape(rewriter, loc, operand, {batch * count, depth});
+    Value rows =
+        nn::createReshape(rewriter, loc, operand, {batch * count, depth});
     Value numbers = repeatNumbers(rewriter, loc, lookedUp.numbers, count);
     Value product = nn::ExpertMatMulOp::create(
         rewriter, loc, type.clone({batch * count, width}), rows,
         lookedUp.matrices, numbers, lookedUp.transposed);
-    rewriter.replaceOp(op, reshape(rewriter, loc, product, type.getShape()));
+    rewriter.replaceOp(
+        op, nn::createReshape(rewriter, loc, product, type.getShape()));
     return success();
   }
 };

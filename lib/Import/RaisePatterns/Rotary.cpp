@@ -14,15 +14,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "pipewright/Dialect/NN/Create.h"
+#include "pipewright/Import/NNBuilder.h"
 
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace pipewright;
-
-static RankedTensorType getType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 /// The value of which \p half is the first or the \p second number of each
 /// pair of the last axis; null if it is something else.
@@ -30,7 +27,7 @@ static Value getPairs(Value half, bool second, bool interleaved) {
   auto slice = half.getDefiningOp<nn::SliceOp>();
   if (!slice)
     return {};
-  ArrayRef<int64_t> from = getType(slice.getOperand()).getShape();
+  ArrayRef<int64_t> from = getTensorType(slice.getOperand()).getShape();
   SmallVector<int64_t> shape(from);
   if (shape.empty() || shape.back() % 2 != 0)
     return {};
@@ -38,7 +35,7 @@ static Value getPairs(Value half, bool second, bool interleaved) {
   SmallVector<int64_t> offsets(shape.size(), 0), strides(shape.size(), 1);
   offsets.back() = second ? (interleaved ? 1 : shape.back()) : 0;
   strides.back() = interleaved ? 2 : 1;
-  bool isHalf = getType(half).getShape() == ArrayRef(shape) &&
+  bool isHalf = getTensorType(half).getShape() == ArrayRef(shape) &&
                 slice.getOffsets() == ArrayRef(offsets) &&
                 slice.getStrides() == ArrayRef(strides);
   return isHalf ? slice.getOperand() : Value();
@@ -47,7 +44,8 @@ static Value getPairs(Value half, bool second, bool interleaved) {
 /// The value x of which \p concat joins -b and a of each pair (a, b).
 static Value getRotated(nn::ConcatOp concat, bool interleaved) {
   if (concat.getParts().size() != 2 ||
-      int64_t(concat.getAxis()) != getType(concat.getResult()).getRank() - 1)
+      int64_t(concat.getAxis()) !=
+          getTensorType(concat.getResult()).getRank() - 1)
     return {};
   Value first = concat.getParts()[0], second = concat.getParts()[1];
   // Neighbors are columns until they are joined.
@@ -55,10 +53,11 @@ static Value getRotated(nn::ConcatOp concat, bool interleaved) {
     auto reshape = value.getDefiningOp<nn::ReshapeOp>();
     if (!reshape)
       return {};
-    SmallVector<int64_t> column(getType(reshape.getOperand()).getShape());
+    SmallVector<int64_t> column(getTensorType(reshape.getOperand()).getShape());
     column.push_back(1);
-    return getType(value).getShape() == ArrayRef(column) ? reshape.getOperand()
-                                                         : Value();
+    return getTensorType(value).getShape() == ArrayRef(column)
+               ? reshape.getOperand()
+               : Value();
   };
   if (interleaved) {
     first = skipColumn(first);
@@ -148,14 +147,14 @@ static std::optional<HalfRotation> getRotation(nn::SubOp first,
 /// \p first and \p second along their last axis; a value that repeats another
 /// and is joined with itself is repeated after it is joined.
 static Value join(Value first, Value second, OpBuilder &builder, Location loc) {
-  RankedTensorType type = getType(first);
+  RankedTensorType type = getTensorType(first);
   SmallVector<int64_t> shape(type.getShape());
   shape.back() *= 2;
   auto repeated = first.getDefiningOp<nn::BroadcastOp>();
   if (first == second && repeated) {
     Value source = repeated.getOperand();
-    if (getType(source).getRank() > 0 &&
-        getType(source).getShape().back() == type.getShape().back())
+    if (getTensorType(source).getRank() > 0 &&
+        getTensorType(source).getShape().back() == type.getShape().back())
       return nn::createBroadcast(builder, loc,
                                  join(source, source, builder, loc), shape);
   }
@@ -171,7 +170,7 @@ struct RaiseHalves : OpRewritePattern<nn::ConcatOp> {
   LogicalResult matchAndRewrite(nn::ConcatOp op,
                                 PatternRewriter &rewriter) const override {
     if (op.getParts().size() != 2 ||
-        int64_t(op.getAxis()) != getType(op.getResult()).getRank() - 1)
+        int64_t(op.getAxis()) != getTensorType(op.getResult()).getRank() - 1)
       return failure();
     auto first = op.getParts()[0].getDefiningOp<nn::SubOp>();
     auto second = op.getParts()[1].getDefiningOp<nn::AddOp>();

@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Dialect/NN/NN.h"
+#include "pipewright/Import/NNBuilder.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -23,14 +23,6 @@
 
 using namespace mlir;
 using namespace pipewright;
-
-static RankedTensorType getType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return getType(value).getShape();
-}
 
 /// The value of a constant whose elements are all the same, or null.
 static SplatElementsAttr getSplat(Value value) {
@@ -287,13 +279,13 @@ RankedTensorType RowSelector::getRowsType(Value value) const {
   ArrayRef<int64_t> shape = getShape(value);
   SmallVector<int64_t> kept = {routing.tokens * routing.choices};
   llvm::append_range(kept, shape.drop_front(1 + *countTokenAxes(shape)));
-  return getType(value).clone(kept);
+  return getTensorType(value).clone(kept);
 }
 
 Value RowSelector::reshape(Location loc, Value value, ArrayRef<int64_t> shape) {
   if (getShape(value) == shape)
     return value;
-  return nn::ReshapeOp::create(rewriter, loc, getType(value).clone(shape),
+  return nn::ReshapeOp::create(rewriter, loc, getTensorType(value).clone(shape),
                                value);
 }
 
@@ -301,8 +293,8 @@ Value RowSelector::broadcast(Location loc, Value value,
                              ArrayRef<int64_t> shape) {
   if (getShape(value) == shape)
     return value;
-  return nn::BroadcastOp::create(rewriter, loc, getType(value).clone(shape),
-                                 value);
+  return nn::BroadcastOp::create(rewriter, loc,
+                                 getTensorType(value).clone(shape), value);
 }
 
 Value RowSelector::getNumbers(Location loc) {
@@ -363,7 +355,7 @@ Value RowSelector::selectFrom(nn::BroadcastOp op) {
   } else if (repetition.isForOneToken) {
     Value table = reshape(loc, op.getOperand(), appendTo({routing.experts}));
     selected = nn::GatherOp::create(
-        rewriter, loc, getType(table).clone(appendTo({tokens * choices})),
+        rewriter, loc, getTensorType(table).clone(appendTo({tokens * choices})),
         table, getNumbers(loc), /*axis=*/0);
   } else {
     selected = select(op.getOperand());
@@ -429,10 +421,10 @@ private:
     SmallVector<int64_t> one(shape);
     one.append(row.size(), 1);
     llvm::append_range(shape, row);
-    RankedTensorType type = getType(rows).clone(shape);
+    RankedTensorType type = getTensorType(rows).clone(shape);
     Value perChoice = nn::ReshapeOp::create(rewriter, loc, type, rows);
     Value factor = nn::ReshapeOp::create(
-        rewriter, loc, getType(rows).clone(one), routing.weights);
+        rewriter, loc, getTensorType(rows).clone(one), routing.weights);
     factor = nn::BroadcastOp::create(rewriter, loc, type, factor);
     Value weighted = nn::MulOp::create(rewriter, loc, perChoice, factor);
     shape.erase(shape.begin() + 1);
