@@ -7,6 +7,7 @@
 #ifndef PIPEWRIGHT_TOOLS_DIAGNOSTICS_H
 #define PIPEWRIGHT_TOOLS_DIAGNOSTICS_H
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 
 namespace pipewright {
