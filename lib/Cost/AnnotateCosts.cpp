@@ -35,7 +35,7 @@ private:
                         const FunctionCost &weight, int64_t activationBytes,
                         int64_t residualBytes);
 
-  DeviceModel device;
+  Device device;
   llvm::DenseMap<Attribute, nn::DerivativeOp> derivatives;
 };
 } // namespace
@@ -102,13 +102,13 @@ void AnnotateCosts::runOnOperation() {
   pp::ModelOp model = pp::getModel(getOperation());
   if (!model)
     return;
-  device = {flopsPerSecond, bytesPerSecond, launchSeconds};
-  if (device.flopsPerSecond <= 0 || device.bytesPerSecond <= 0) {
-    getOperation().emitError("cannot be priced on a device of ")
-        << device.flopsPerSecond << " FLOP/s and " << device.bytesPerSecond
-        << " bytes/s";
+  llvm::Expected<Device> loaded = loadDevice(deviceName);
+  if (!loaded) {
+    emitError(UnknownLoc::get(&getContext()))
+        << llvm::toString(loaded.takeError());
     return signalPassFailure();
   }
+  device = std::move(*loaded);
   SymbolTable symbols(getOperation());
   derivatives.clear();
   for (auto derivative : getOperation().getOps<nn::DerivativeOp>())

@@ -39,6 +39,18 @@ Work FormulaRegistry::perResultElement(Operation *op, int64_t flops) {
   return streamOperands(op, flops * countElements(op->getResult(0)));
 }
 
+FloatKind pipewright::getFloatKind(Operation *op) {
+  bool readsOperands = op->hasTrait<nn::Contraction>();
+  Type type =
+      readsOperands ? op->getOperand(0).getType() : op->getResult(0).getType();
+  Type element = getElementTypeOrSelf(type);
+  if (element.isF64())
+    return FloatKind::F64;
+  if (element.isBF16())
+    return FloatKind::BF16;
+  return element.isF16() ? FloatKind::F16 : FloatKind::F32;
+}
+
 int64_t pipewright::countElements(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
 }

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace pipewright;
 
 FunctionCost pipewright::priceFunction(nn::FunctionOp function,
-                                       const DeviceModel &device,
+                                       const Device &device,
                                        bool contractionsOnly) {
   FunctionCost cost;
   for (Operation &op : function.getBody().front().without_terminator()) {
@@ -26,7 +26,7 @@ FunctionCost pipewright::priceFunction(nn::FunctionOp function,
     cost.work += *work;
     // Views and constants are not started at all.
     if (work->bytesWritten != 0)
-      cost.seconds += device.seconds(*work);
+      cost.seconds += device.seconds(*work, getFloatKind(&op));
   }
   return cost;
 }

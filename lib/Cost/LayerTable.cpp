@@ -32,6 +32,10 @@ static LayerRow makeRow(pp::LayerOp layer, SymbolTable &symbols) {
   row.flopsBackwardWeight = cost->getFlopsW();
   row.activationBytes = cost->getActivationBytes();
   row.residualBytes = cost->getResidualBytes();
+  row.secondsForward = cost->getPicosecondsF() * 1e-12;
+  row.secondsBackwardInput = cost->getPicosecondsB() * 1e-12;
+  row.secondsBackwardWeight = cost->getPicosecondsW() * 1e-12;
+  row.costSource = stringifyCostSource(cost->getSource()).str();
   return row;
 }
 
@@ -49,15 +53,19 @@ LayerTable pipewright::makeLayerTable(ModuleOp module) {
 llvm::json::Object pipewright::toJSON(const LayerTable &table) {
   llvm::json::Array layers;
   for (const LayerRow &row : table.layers)
-    layers.push_back(
-        llvm::json::Object{{"name", row.name},
-                           {"ops", row.ops},
-                           {"parameters", row.parameters},
-                           {"flops_forward", row.flopsForward},
-                           {"flops_backward_input", row.flopsBackwardInput},
-                           {"flops_backward_weight", row.flopsBackwardWeight},
-                           {"activation_bytes", row.activationBytes},
-                           {"residual_bytes", row.residualBytes}});
+    layers.push_back(llvm::json::Object{
+        {"name", row.name},
+        {"ops", row.ops},
+        {"parameters", row.parameters},
+        {"flops_forward", row.flopsForward},
+        {"flops_backward_input", row.flopsBackwardInput},
+        {"flops_backward_weight", row.flopsBackwardWeight},
+        {"activation_bytes", row.activationBytes},
+        {"residual_bytes", row.residualBytes},
+        {"seconds_forward", row.secondsForward},
+        {"seconds_backward_input", row.secondsBackwardInput},
+        {"seconds_backward_weight", row.secondsBackwardWeight},
+        {"cost_source", row.costSource}});
   return llvm::json::Object{{"parameters", table.parameters},
                             {"layers", std::move(layers)}};
 }

@@ -150,7 +150,7 @@ static FailureOr<PredictedStep> predictStep(ModuleOp module,
                               stage.secondsBackwardWeight});
   Timeline timeline = simulate(programs->schedule, costs);
   Metrics metrics = measure(programs->schedule, timeline);
-  PredictedStep step{metrics.makespan, metrics.bubbleRatio, ""};
+  PredictedStep step{metrics.makespan, metrics.bubbleRatio, "", ""};
   llvm::raw_string_ostream stream(step.timeline);
   writeSvg(programs->schedule, timeline, stream, /*secondsPerUnit=*/1);
   return step;
@@ -186,6 +186,7 @@ FailureOr<BuildResult> pipewright::build(BuildOptions options,
   if (failed(step))
     return failure();
   result.step = *step;
+  result.step.costs = "costs by formula for device '" + options.device + "'";
 
   listener("Codegen");
   PackageOptions package;

@@ -185,8 +185,9 @@ std::string pipewright::makeReport(const PlanSummary &plan,
       plan.stages.size());
   html << "<h2>Timeline of a step</h2>\n"
        << formatv("<p class=\"lead\">Predicted: {0} a step, of which {1:P1} "
-                  "idle.</p>\n",
-                  formatSeconds(step.makespan), step.bubbleRatio)
+                  "idle, from {2}.</p>\n",
+                  formatSeconds(step.makespan), step.bubbleRatio,
+                  escape(step.costs))
        << "<div class=\"picture\">" << step.timeline << "</div>\n";
   writeBalance(html, plan);
   writeMemory(html, plan);
@@ -201,8 +202,8 @@ void pipewright::printPlan(const PlanSummary &plan, const PredictedStep &step,
                     "micro-batches of {5}\n",
                     plan.model, plan.stages.size(), plan.ranks, plan.schedule,
                     plan.microbatches, plan.microbatchSize);
-  stream << formatv("predicted step {0}, bubble {1:P1}\n\n",
-                    formatSeconds(step.makespan), step.bubbleRatio);
+  stream << formatv("predicted step {0}, bubble {1:P1}, from {2}\n\n",
+                    formatSeconds(step.makespan), step.bubbleRatio, step.costs);
   stream << formatv("{0,-6}{1,-6}{2,-36}{3,14}{4,12}\n", "stage", "rank",
                     "layers", "parameters", "time");
   for (const StageSummary &stage : plan.stages)

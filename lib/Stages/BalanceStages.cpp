@@ -187,7 +187,9 @@ static pp::CostAttr addCosts(pp::CostAttr lhs, pp::CostAttr rhs) {
       lhs.getPicosecondsB() + rhs.getPicosecondsB(),
       lhs.getPicosecondsW() + rhs.getPicosecondsW(),
       lhs.getActivationBytes() + rhs.getActivationBytes(),
-      lhs.getResidualBytes() + rhs.getResidualBytes(), lhs.getSource());
+      lhs.getResidualBytes() + rhs.getResidualBytes(),
+      lhs.getSource() == rhs.getSource() ? lhs.getSource()
+                                         : pp::CostSource::Formula);
 }
 
 void BalanceStages::createStage(int64_t index,

@@ -6,6 +6,8 @@
 
 #include "pipewright/Support/Json.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace llvm;
 using namespace pipewright;
 
@@ -35,4 +37,29 @@ Expected<json::Value> pipewright::parseJson(StringRef text) {
     return createStringError("lists and objects are nested more than " +
                              Twine(maxDepth) + " deep");
   return json::parse(text);
+}
+
+bool pipewright::checkKeys(const json::Value &value,
+                           ArrayRef<StringRef> required,
+                           ArrayRef<StringRef> optional, json::Path path) {
+  const json::Object *object = value.getAsObject();
+  if (!object) {
+    path.report("expected a table");
+    return false;
+  }
+  std::vector<StringRef> keys;
+  for (const auto &entry : *object)
+    keys.push_back(entry.first);
+  llvm::sort(keys); // The table has no order of its own.
+  for (StringRef key : keys)
+    if (!is_contained(required, key) && !is_contained(optional, key)) {
+      path.field(key).report("is not a key that is known");
+      return false;
+    }
+  for (StringRef key : required)
+    if (!object->get(key)) {
+      path.field(key).report("is missing");
+      return false;
+    }
+  return true;
 }

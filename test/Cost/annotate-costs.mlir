@@ -1,4 +1,4 @@
-// RUN: pp-opt %s --split-input-file --pp-annotate-costs="flops-per-second=1e9 bytes-per-second=1e9 launch-seconds=0" | FileCheck %s
+// RUN: pp-opt %s --split-input-file --pp-annotate-costs="device=%inputs/even-device.toml" | FileCheck %s
 
 // Without a derivative, B and W cost as much as the contractions of F. The
 // product does 2*2*4*8 FLOPs on 32 + 128 + 64 bytes, which take longer; the

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ConfigFile.h"
+#include "CostOptions.h"
 #include "Diagnostics.h"
 #include "ModelOptions.h"
 #include "Progress.h"
@@ -29,6 +30,7 @@ static cl::SubCommand command("build",
                               "Compile a model into one executable per rank");
 static cl::OptionCategory category("Options");
 static ModelOptions modelOptions(command, category);
+static CostOptions costOptions(command, category);
 
 #define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
 
@@ -139,7 +141,8 @@ static bool checkOptions() {
 /// The options of a build; nothing, with a message, if they make no sense.
 static std::optional<BuildOptions> makeBuildOptions() {
   BuildOptions options;
-  if (!checkOptions() || !modelOptions.apply(options))
+  if (!checkOptions() || !modelOptions.apply(options) ||
+      !costOptions.apply(options))
     return std::nullopt;
   options.output = output;
   options.force = force;

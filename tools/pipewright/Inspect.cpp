@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CostOptions.h"
 #include "Diagnostics.h"
 #include "ModelOptions.h"
 #include "RaiseReport.h"
@@ -23,6 +24,7 @@ static cl::SubCommand command("inspect",
                               "Show the layers of a model and what they cost");
 static cl::OptionCategory category("Options");
 static ModelOptions modelOptions(command, category);
+static CostOptions costOptions(command, category);
 
 static cl::opt<bool> asJson("json", cl::sub(command), cl::cat(category),
                             cl::desc("Print JSON"));
@@ -61,7 +63,7 @@ static void printTable(const LayerTable &table) {
 static int runParsed() {
   BuildOptions options;
   RaiseReport report;
-  if (!modelOptions.apply(options))
+  if (!modelOptions.apply(options) || !costOptions.apply(options))
     return refused;
   mlir::DialectRegistry registry;
   registerDialects(registry);
@@ -83,6 +85,7 @@ static int runParsed() {
   }
   json::Object object = toJSON(table);
   object["model"] = options.model;
+  object["device"] = options.device;
   if (withReport)
     addTo(object, report);
   outs() << formatv("{0:2}", json::Value(std::move(object))) << '\n';

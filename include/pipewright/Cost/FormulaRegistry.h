@@ -7,7 +7,7 @@
 #ifndef PIPEWRIGHT_COST_FORMULAREGISTRY_H
 #define PIPEWRIGHT_COST_FORMULAREGISTRY_H
 
-#include "pipewright/Cost/DeviceModel.h"
+#include "pipewright/Cost/Device.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -54,6 +54,10 @@ private:
 
   llvm::StringMap<Formula> formulas;
 };
+
+/// What \p op computes in: for contractions the type of the operands, whatever
+/// the result is rounded to. Integers count as f32.
+FloatKind getFloatKind(mlir::Operation *op);
 
 /// The number of elements of \p value.
 int64_t countElements(mlir::Value value);

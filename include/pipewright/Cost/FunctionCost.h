@@ -7,7 +7,7 @@
 #ifndef PIPEWRIGHT_COST_FUNCTIONCOST_H
 #define PIPEWRIGHT_COST_FUNCTIONCOST_H
 
-#include "pipewright/Cost/DeviceModel.h"
+#include "pipewright/Cost/Device.h"
 #include "pipewright/Dialect/PP/PP.h"
 
 namespace pipewright {
@@ -19,7 +19,7 @@ struct FunctionCost {
 
 /// The cost of the ops of \p function one after the other on \p device; only
 /// of its contractions if \p contractionsOnly.
-FunctionCost priceFunction(nn::FunctionOp function, const DeviceModel &device,
+FunctionCost priceFunction(nn::FunctionOp function, const Device &device,
                            bool contractionsOnly = false);
 
 /// The bytes that the backward of \p layer needs from its forward: saved

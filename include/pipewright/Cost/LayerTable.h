@@ -15,7 +15,7 @@
 
 namespace pipewright {
 
-/// One layer; FLOPs and bytes are those of one micro-batch.
+/// One layer; FLOPs, bytes and seconds are those of one micro-batch.
 struct LayerRow {
   std::string name;
   int64_t ops = 0;
@@ -26,6 +26,11 @@ struct LayerRow {
   int64_t flopsBackwardWeight = 0;
   int64_t activationBytes = 0;
   int64_t residualBytes = 0;
+  double secondsForward = 0;
+  double secondsBackwardInput = 0;
+  double secondsBackwardWeight = 0;
+  /// "formula" or "measured"; empty: not priced.
+  std::string costSource;
 };
 
 struct LayerTable {

@@ -16,17 +16,17 @@ def AnnotateCosts : Pass<"pp-annotate-costs", "::mlir::ModuleOp"> {
     Ensures that each `pp.layer` has a `#pp.cost` with source `formula`.
 
     The cost of a role is the sum over the ops of its function. Each op takes
-    the longer of computing and moving its bytes on the device, plus the time
-    to start it. A layer function without `nn.derivative` is given backward
+    the time to start it, and the longer of computing and moving its bytes.
+    The device has a peak for each type of elements, that of the operands for
+    contractions and of the result for others, and a bandwidth; an op reaches
+    the part of each that the device's curve of efficiency gives for its FLOPs
+    and bytes. A layer function without `nn.derivative` is given backward
     roles that cost as much as its contractions, W only if it has parameters.
   }];
   let options = [
-    Option<"flopsPerSecond", "flops-per-second", "double", "200e9",
-           "peak of the device, in FLOP/s">,
-    Option<"bytesPerSecond", "bytes-per-second", "double", "20e9",
-           "memory bandwidth of the device, in bytes/s">,
-    Option<"launchSeconds", "launch-seconds", "double", "100e-9",
-           "time to start an op, in seconds">
+    Option<"deviceName", "device", "std::string", "\"cpu\"",
+           "name of a device that Pipewright knows, or its .json or .toml "
+           "file">
   ];
   let dependentDialects = ["::pipewright::pp::PPDialect"];
 }

@@ -61,6 +61,9 @@ struct BuildOptions {
   /// What is computed in: f32, bf16, f16; empty: as the model says.
   std::string precision;
 
+  /// What layers are priced on: a device's name, or its file.
+  std::string device = "cpu";
+
   /// Empty: where the model itself asks for, or else `time`.
   std::string balance;
   std::vector<std::string> splitAt;

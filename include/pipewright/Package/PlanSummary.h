@@ -39,6 +39,8 @@ struct StageSummary {
   std::vector<ParameterSummary> parameters;
   double secondsForward = 0, secondsBackwardInput = 0,
          secondsBackwardWeight = 0;
+  /// "formula" or "measured"; empty: not priced.
+  std::string costSource;
 };
 
 struct InputSummary : TensorSummary {

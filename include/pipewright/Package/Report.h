@@ -18,6 +18,8 @@ namespace pipewright {
 struct PredictedStep {
   double makespan = 0;
   double bubbleRatio = 0;
+  /// What it is predicted from: "costs by formula for device 'cpu'".
+  std::string costs;
   /// The timeline as an SVG element.
   std::string timeline;
 };

@@ -7,6 +7,7 @@
 #ifndef PIPEWRIGHT_SUPPORT_JSON_H
 #define PIPEWRIGHT_SUPPORT_JSON_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/JSON.h"
 
 namespace pipewright {
@@ -15,6 +16,12 @@ namespace pipewright {
 /// nested so deeply that llvm::json::parse, which is recursive, would run out
 /// of stack.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
+
+/// Whether \p value is an object with all \p required keys and otherwise only
+/// \p optional ones; reports the first fault at \p path.
+bool checkKeys(const llvm::json::Value &value,
+               llvm::ArrayRef<llvm::StringRef> required,
+               llvm::ArrayRef<llvm::StringRef> optional, llvm::json::Path path);
 
 } // namespace pipewright
 

@@ -77,7 +77,7 @@ def PP_OptimizerAttr : EnumAttr<PPDialect, PP_Optimizer, "optimizer">;
 
 def PP_CostSource : PP_Enum<"CostSource", "where a cost comes from", [
     I32EnumAttrCase<"Formula", 0, "formula">,
-    I32EnumAttrCase<"Profile", 1, "profile">]>;
+    I32EnumAttrCase<"Measured", 1, "measured">]>;
 
 def PP_ProgramKind : PP_Enum<"ProgramKind", "what a program runs", [
     I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"Eval", 1, "eval">]>;

@@ -1,0 +1,34 @@
+//===- Device.cpp - How long work takes on a device
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Cost/Device.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace pipewright;
+
+double EfficiencyCurve::at(double size) const {
+  if (points.empty())
+    return 1;
+  auto next = std::find_if(points.begin(), points.end(),
+                           [=](Point point) { return point.size >= size; });
+  if (next == points.begin())
+    return points.front().fraction;
+  if (next == points.end())
+    return points.back().fraction;
+  Point low = *std::prev(next);
+  double share = std::log(size / low.size) / std::log(next->size / low.size);
+  return low.fraction + share * (next->fraction - low.fraction);
+}
+
+double Device::seconds(const Work &work, FloatKind kind) const {
+  double peak = flopsPerSecond[static_cast<size_t>(kind)];
+  double bytes = static_cast<double>(work.bytesRead) + work.bytesWritten;
+  double computing = work.flops / (peak * computeEfficiency.at(work.flops));
+  double moving = bytes / (bytesPerSecond * memoryEfficiency.at(bytes));
+  return std::max(computing, moving) + launchSeconds;
+}

@@ -1,0 +1,38 @@
+//===- CostOptions.cpp - What layers are priced by
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostOptions.h"
+
+#include "pipewright/Cost/Device.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+/// Lives as long as the option, which does not copy it.
+static StringRef describeDevices() {
+  static const std::string text =
+      "The device that layers are priced on: " + join(getDeviceNames(), ", ") +
+      ", or a .json or .toml file that describes one (default cpu)";
+  return text;
+}
+
+CostOptions::CostOptions(cl::SubCommand &command, cl::OptionCategory &category)
+    : device("device", cl::value_desc("NAME|FILE"), cl::init("cpu"),
+             cl::desc(describeDevices()), cl::sub(command), cl::cat(category)) {
+}
+
+bool CostOptions::apply(BuildOptions &options) const {
+  // A model may take long to read: refuse first.
+  Expected<Device> loaded = loadDevice(device);
+  if (!loaded) {
+    refuse("--device: " + toString(loaded.takeError()));
+    return false;
+  }
+  options.device = device;
+  return true;
+}
