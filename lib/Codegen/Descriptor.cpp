@@ -173,7 +173,8 @@ void pipewright::emitDescriptor(Module &module,
   Type *word = Type::getInt32Ty(context);
   Type *pointer = PointerType::get(context, 0);
   FunctionCallee runtime = module.getOrInsertFunction(
-      "pprtMain", FunctionType::get(word, {word, pointer, pointer}, false));
+      description.entryPoint,
+      FunctionType::get(word, {word, pointer, pointer}, false));
   Function *main =
       Function::Create(FunctionType::get(word, {word, pointer}, false),
                        GlobalValue::ExternalLinkage, "main", module);

@@ -8,9 +8,10 @@
 
 #include "pipewright/Cost/FormulaRegistry.h"
 #include "pipewright/Cost/FunctionCost.h"
+#include "pipewright/Cost/LayerFunctions.h"
+#include "pipewright/Cost/Profile.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/DenseMap.h"
 
 #include <cmath>
 
@@ -28,15 +29,17 @@ struct AnnotateCosts : pipewright::impl::AnnotateCostsBase<AnnotateCosts> {
   void runOnOperation() override;
 
 private:
-  pp::CostAttr price(pp::LayerOp layer, SymbolTable &symbols);
+  LogicalResult readFiles();
+  pp::CostAttr price(pp::LayerOp layer, const LayerFunctions &functions);
   pp::CostAttr estimate(pp::LayerOp layer, nn::FunctionOp function);
+  const MeasuredLayer *findMeasured(const LayerFunctions &functions);
   pp::CostAttr makeCost(const FunctionCost &forward,
                         const FunctionCost &backward,
                         const FunctionCost &weight, int64_t activationBytes,
                         int64_t residualBytes);
 
   Device device;
-  llvm::DenseMap<Attribute, nn::DerivativeOp> derivatives;
+  std::optional<Profile> measured;
 };
 } // namespace
 
@@ -81,39 +84,78 @@ pp::CostAttr AnnotateCosts::estimate(pp::LayerOp layer,
                   getResultBytes(layer), residualBytes);
 }
 
-pp::CostAttr AnnotateCosts::price(pp::LayerOp layer, SymbolTable &symbols) {
-  auto lookup = [&](std::optional<StringRef> name) {
-    return name ? symbols.lookup<nn::FunctionOp>(*name) : nn::FunctionOp();
+pp::CostAttr AnnotateCosts::price(pp::LayerOp layer,
+                                  const LayerFunctions &functions) {
+  if (!functions.derivative)
+    return estimate(layer, functions.forward);
+  auto priceRole = [&](nn::FunctionOp function) {
+    return function ? priceFunction(function, device) : FunctionCost();
   };
-  nn::DerivativeOp derivative = derivatives.lookup(layer.getCalleeAttr());
-  if (!derivative)
-    return estimate(layer, lookup(layer.getCallee()));
-  nn::FunctionOp forward = lookup(derivative.getForward());
-  nn::FunctionOp backward = lookup(derivative.getBackward());
-  nn::FunctionOp weight = lookup(derivative.getWeight());
-  return makeCost(priceFunction(forward, device),
-                  backward ? priceFunction(backward, device) : FunctionCost(),
-                  weight ? priceFunction(weight, device) : FunctionCost(),
-                  getResultBytes(layer),
-                  getResidualBytes(layer, derivative, forward));
+  return makeCost(
+      priceRole(functions.forward), priceRole(functions.backward),
+      priceRole(functions.weight), getResultBytes(layer),
+      getResidualBytes(layer, functions.derivative, functions.forward));
+}
+
+/// The measurement of layers, if there is a profile; a remark if it has none.
+const MeasuredLayer *
+AnnotateCosts::findMeasured(const LayerFunctions &functions) {
+  if (!measured)
+    return nullptr;
+  const MeasuredLayer *found = measured->find(getLayerKey(functions));
+  if (found)
+    return found;
+  pp::LayerOp first = functions.layers.front();
+  InFlightDiagnostic remark = first.emitRemark("layer '")
+                              << first.getName() << "' has no measurement in '"
+                              << profileFile << "'; its cost is by formula";
+  if (size_t others = functions.layers.size() - 1)
+    remark << ", and that of " << others << " others like it";
+  return nullptr;
+}
+
+/// \p cost with the times of \p layer in place of its own.
+static pp::CostAttr measure(pp::CostAttr cost, const MeasuredLayer &layer) {
+  auto convert = [](const std::optional<Measurement> &time) {
+    return time ? toPicoseconds(time->seconds) : 0;
+  };
+  return pp::CostAttr::get(
+      cost.getContext(), cost.getFlopsF(), cost.getFlopsB(), cost.getFlopsW(),
+      convert(layer.forward), convert(layer.backwardInput),
+      convert(layer.backwardWeight), cost.getActivationBytes(),
+      cost.getResidualBytes(), pp::CostSource::Measured);
+}
+
+LogicalResult AnnotateCosts::readFiles() {
+  auto refuse = [&](llvm::Error error) {
+    return emitError(UnknownLoc::get(&getContext()))
+           << llvm::toString(std::move(error));
+  };
+  llvm::Expected<Device> loaded = loadDevice(deviceName);
+  if (!loaded)
+    return refuse(loaded.takeError());
+  device = std::move(*loaded);
+  measured.reset();
+  if (profileFile.empty())
+    return success();
+  llvm::Expected<Profile> profile = readProfile(profileFile);
+  if (!profile)
+    return refuse(profile.takeError());
+  measured = std::move(*profile);
+  return success();
 }
 
 void AnnotateCosts::runOnOperation() {
-  pp::ModelOp model = pp::getModel(getOperation());
-  if (!model)
+  if (!pp::getModel(getOperation()))
     return;
-  llvm::Expected<Device> loaded = loadDevice(deviceName);
-  if (!loaded) {
-    emitError(UnknownLoc::get(&getContext()))
-        << llvm::toString(loaded.takeError());
+  if (failed(readFiles()))
     return signalPassFailure();
+  for (const LayerFunctions &functions : findLayerFunctions(getOperation())) {
+    const MeasuredLayer *times = findMeasured(functions);
+    for (pp::LayerOp layer : functions.layers) {
+      pp::CostAttr cost = price(layer, functions);
+      layer.setCostAttr(times ? measure(cost, *times) : cost);
+    }
   }
-  device = std::move(*loaded);
-  SymbolTable symbols(getOperation());
-  derivatives.clear();
-  for (auto derivative : getOperation().getOps<nn::DerivativeOp>())
-    derivatives[derivative.getPrimalAttr()] = derivative;
-  for (auto layer : model.getBody().getOps<pp::LayerOp>())
-    layer.setCostAttr(price(layer, symbols));
   pp::setPhase(getOperation(), pp::Phase::Cost);
 }

@@ -6,13 +6,14 @@
 
 #include "pipewright/Driver/Compiler.h"
 
+#include "PredictStep.h"
+
 #include "pipewright/Driver/Phases.h"
+#include "pipewright/Driver/ProfileModel.h"
 #include "pipewright/Driver/ResolveSchedule.h"
 #include "pipewright/Driver/StageHints.h"
 #include "pipewright/Import/Import.h"
 #include "pipewright/Package/PackageBuild.h"
-#include "pipewright/Schedule/Formats.h"
-#include "pipewright/Schedule/ProgramSchedule.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -47,9 +48,9 @@ getMicrobatchSize(const BuildOptions &options, Location loc) {
   return std::optional<int64_t>(size);
 }
 
-OwningOpRef<ModuleOp> pipewright::loadModel(const BuildOptions &options,
-                                            MLIRContext &context,
-                                            ImportNotes *notes) {
+static OwningOpRef<ModuleOp> readModel(const BuildOptions &options,
+                                       MLIRContext &context,
+                                       ImportNotes *notes) {
   Location loc = UnknownLoc::get(&context);
   FailureOr<std::optional<int64_t>> size = getMicrobatchSize(options, loc);
   if (failed(size))
@@ -68,6 +69,15 @@ OwningOpRef<ModuleOp> pipewright::loadModel(const BuildOptions &options,
   import.weights = options.weights;
   import.notes = notes;
   return importOnnx(import, &context);
+}
+
+OwningOpRef<ModuleOp> pipewright::loadModel(const BuildOptions &options,
+                                            MLIRContext &context,
+                                            ImportNotes *notes) {
+  OwningOpRef<ModuleOp> module = readModel(options, context, notes);
+  bool isRefused = module && !options.profile.empty() &&
+                   failed(checkProfile(*module, options));
+  return isRefused ? nullptr : std::move(module);
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,14 +124,29 @@ LogicalResult pipewright::runPhases(ModuleOp module, BuildOptions &options,
   return success();
 }
 
+LogicalResult pipewright::runLayerPhases(ModuleOp module,
+                                         const BuildOptions &options,
+                                         PhaseListener listener) {
+  for (const PhaseInfo &phase : getPhases()) {
+    if (phase.name == "Cost")
+      return success();
+    listener(phase.name);
+    PassManager pm(module.getContext());
+    phase.build(pm, options);
+    if (failed(pm.run(module)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult pipewright::priceLayers(ModuleOp module,
                                       const BuildOptions &options) {
-  bool isTrained = !options.forwardOnly && !options.loss.empty();
+  BuildOptions known = options;
+  if (options.loss.empty() && options.profile.empty())
+    known.forwardOnly = true;
   PassManager pm(module.getContext());
   for (const PhaseInfo &phase : getPhases()) {
-    if (phase.name == "Training" && !isTrained)
-      continue;
-    phase.build(pm, options);
+    phase.build(pm, known);
     if (phase.name == "Cost")
       break;
   }
@@ -132,33 +157,7 @@ LogicalResult pipewright::priceLayers(ModuleOp module,
 // The build
 //===----------------------------------------------------------------------===//
 
-/// Simulates the programs with the stages' costs.
-static FailureOr<PredictedStep> predictStep(ModuleOp module,
-                                            const PlanSummary &plan) {
-  FailureOr<StageGraph> graph = StageGraph::get(module);
-  if (failed(graph))
-    return failure();
-  FailureOr<ProgramSchedule> programs = readPrograms(
-      module, *graph,
-      plan.forwardOnly ? pp::ProgramKind::Eval : pp::ProgramKind::Step);
-  if (failed(programs))
-    return failure();
-  CostModel costs;
-  for (const StageSummary &stage : plan.stages)
-    if (stage.direction == 0)
-      costs.stages.push_back({stage.secondsForward, stage.secondsBackwardInput,
-                              stage.secondsBackwardWeight});
-  Timeline timeline = simulate(programs->schedule, costs);
-  Metrics metrics = measure(programs->schedule, timeline);
-  PredictedStep step{metrics.makespan, metrics.bubbleRatio, "", ""};
-  llvm::raw_string_ostream stream(step.timeline);
-  writeSvg(programs->schedule, timeline, stream, /*secondsPerUnit=*/1);
-  return step;
-}
-
-/// The library that executables are linked with: beside this program, in the
-/// build tree and where it is installed.
-static std::string findRuntimeLibrary() {
+std::string pipewright::findRuntimeLibrary() {
   static char anchor;
   std::string program = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
   SmallString<128> path(llvm::sys::path::parent_path(program));
@@ -182,11 +181,10 @@ FailureOr<BuildResult> pipewright::build(BuildOptions options,
 
   BuildResult result;
   result.plan = summarizePlan(*module);
-  FailureOr<PredictedStep> step = predictStep(*module, result.plan);
+  FailureOr<PredictedStep> step = predictStep(*module, result.plan, options);
   if (failed(step))
     return failure();
   result.step = *step;
-  result.step.costs = "costs by formula for device '" + options.device + "'";
 
   listener("Codegen");
   PackageOptions package;

@@ -55,7 +55,7 @@ static void addTrainingPasses(OpPassManager &pm, const BuildOptions &options) {
 }
 
 static void addCostPasses(OpPassManager &pm, const BuildOptions &options) {
-  pm.addPass(createAnnotateCosts({options.device}));
+  pm.addPass(createAnnotateCosts({options.device, options.profile}));
 }
 
 std::unique_ptr<Pass> pipewright::createBalance(const BuildOptions &options) {

@@ -11,6 +11,7 @@
 #include "pipewright/Package/Manifest.h"
 #include "pipewright/Package/OutputDirectory.h"
 #include "pipewright/Package/Weights.h"
+#include "pipewright/Support/FileHash.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,26 +26,6 @@ static const char launchScript[] =
     ;
 
 using Hash = std::array<uint8_t, 32>;
-
-/// The SHA-256 of a file, read in pieces.
-static llvm::Expected<Hash> hashFile(StringRef path) {
-  llvm::Expected<llvm::sys::fs::file_t> file =
-      llvm::sys::fs::openNativeFileForRead(path);
-  if (!file)
-    return file.takeError();
-  llvm::SHA256 hash;
-  SmallVector<char, 0> piece(1 << 20);
-  while (true) {
-    llvm::Expected<size_t> count = llvm::sys::fs::readNativeFile(*file, piece);
-    if (!count || *count == 0) {
-      llvm::sys::fs::closeFile(*file);
-      if (!count)
-        return count.takeError();
-      return hash.final();
-    }
-    hash.update(StringRef(piece.data(), *count));
-  }
-}
 
 static std::string printPlanText(ModuleOp module) {
   std::string text;
@@ -111,7 +92,7 @@ LogicalResult pipewright::packageBuild(ModuleOp module, const PlanSummary &plan,
   };
   std::string planText = printPlanText(module);
   Hash planHash = llvm::SHA256::hash(llvm::arrayRefFromStringRef(planText));
-  llvm::Expected<Hash> modelHash = hashFile(options.modelFile);
+  llvm::Expected<std::string> modelHash = hashFile(options.modelFile);
   if (!modelHash)
     return refuse(modelHash.takeError());
 
@@ -132,7 +113,7 @@ LogicalResult pipewright::packageBuild(ModuleOp module, const PlanSummary &plan,
     return failure();
 
   ManifestSource source{options.modelFile,
-                        llvm::toHex(*modelHash, /*LowerCase=*/true),
+                        *modelHash,
                         llvm::toHex(planHash, /*LowerCase=*/true),
                         options.target,
                         options.processor,

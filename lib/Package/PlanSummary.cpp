@@ -10,6 +10,7 @@
 #include "pipewright/Package/Dtypes.h"
 
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -170,4 +171,13 @@ std::string pipewright::formatBytes(int64_t bytes) {
   llvm::raw_string_ostream(text)
       << llvm::format(unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
   return text;
+}
+
+std::string pipewright::formatSeconds(double seconds) {
+  static constexpr std::pair<double, const char *> units[] = {
+      {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  for (auto [size, unit] : units)
+    if (seconds >= size)
+      return llvm::formatv("{0:F2} {1}", seconds / size, unit).str();
+  return llvm::formatv("{0:F0} ps", seconds * 1e12).str();
 }

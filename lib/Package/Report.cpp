@@ -36,16 +36,6 @@ static std::string escape(StringRef text) {
   return result;
 }
 
-/// Seconds with a fitting unit.
-static std::string formatSeconds(double seconds) {
-  static constexpr std::pair<double, const char *> units[] = {
-      {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-  for (auto [size, unit] : units)
-    if (seconds >= size)
-      return formatv("{0:F2} {1}", seconds / size, unit).str();
-  return formatv("{0:F0} ps", seconds * 1e12).str();
-}
-
 static void writeBar(raw_ostream &html, ArrayRef<Segment> segments,
                      double full) {
   html << "<div class=\"bar\">";

@@ -96,23 +96,8 @@ static cl::opt<std::string>
          cl::desc("Processor of the target, such as x86-64-v3 (default: this "
                   "machine's)"));
 static cl::opt<std::string>
-    precision("precision", cl::value_desc("f32|bf16|f16"), PIPEWRIGHT_OPTION,
-              cl::desc("Type of matrix products and what follows them; "
-                       "parameters and sums stay f32 (default: as the model "
-                       "says)"));
-static cl::opt<std::string>
     emitIr("emit-ir", cl::value_desc("DIR"), PIPEWRIGHT_OPTION,
            cl::desc("Write the IR after each phase into DIR"));
-
-/// Whether \p value is one of \p known; says what is known if not.
-static bool isKnown(StringRef option, StringRef value,
-                    ArrayRef<StringRef> known) {
-  if (is_contained(known, value))
-    return true;
-  refuse("--" + option + " is '" + value + "', but must be one of " +
-         join(known, ", "));
-  return false;
-}
 
 static bool isAtLeastOne(const cl::opt<int64_t> &option) {
   if (option >= 1 || !option.getNumOccurrences())
@@ -133,8 +118,6 @@ static bool checkOptions() {
                   {"time", "params", "flops", "uniform", "hints"})) &&
          isKnown("remat", remat, {"none", "full"}) &&
          isKnown("optimizer", optimizer, {"sgd", "adamw"}) &&
-         (precision.empty() ||
-          isKnown("precision", precision, {"f32", "bf16", "f16"})) &&
          isKnown("target", target, targets);
 }
 
@@ -156,7 +139,6 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.splitAt.assign(splitAt.begin(), splitAt.end());
   options.layout = layout;
   options.remat = remat;
-  options.precision = precision;
   options.optimizer = optimizer;
   options.target = target;
   options.processor = arch;

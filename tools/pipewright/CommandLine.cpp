@@ -39,6 +39,15 @@ int pipewright::refuse(const Twine &message, ExitCode code) {
   return code;
 }
 
+bool pipewright::isKnown(StringRef option, StringRef value,
+                         ArrayRef<StringRef> known) {
+  if (is_contained(known, value))
+    return true;
+  refuse("--" + option + " is '" + value + "', but must be one of " +
+         join(known, ", "));
+  return false;
+}
+
 std::optional<int64_t> pipewright::parseBytes(StringRef text) {
   StringRef digits = text.take_while([](char c) { return isDigit(c); });
   int64_t unit = StringSwitch<int64_t>(text.drop_front(digits.size()))

@@ -33,6 +33,10 @@ std::string formatExamples(llvm::ArrayRef<llvm::StringRef> examples);
 /// Prints "pipewright: error: <message>"; returns \p code.
 int refuse(const llvm::Twine &message, ExitCode code = refused);
 
+/// Whether \p value is one of \p known; says what is known if not.
+bool isKnown(llvm::StringRef option, llvm::StringRef value,
+             llvm::ArrayRef<llvm::StringRef> known);
+
 /// The number of bytes in `24GiB`, `512MiB`, `1000`.
 std::optional<int64_t> parseBytes(llvm::StringRef text);
 

@@ -7,6 +7,7 @@
 #include "CostOptions.h"
 
 #include "pipewright/Cost/Device.h"
+#include "pipewright/Cost/Profile.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -23,8 +24,11 @@ static StringRef describeDevices() {
 
 CostOptions::CostOptions(cl::SubCommand &command, cl::OptionCategory &category)
     : device("device", cl::value_desc("NAME|FILE"), cl::init("cpu"),
-             cl::desc(describeDevices()), cl::sub(command), cl::cat(category)) {
-}
+             cl::desc(describeDevices()), cl::sub(command), cl::cat(category)),
+      profile("profile", cl::value_desc("FILE"),
+              cl::desc("Times that 'pipewright profile' measured, in place of "
+                       "those by formula"),
+              cl::sub(command), cl::cat(category)) {}
 
 bool CostOptions::apply(BuildOptions &options) const {
   // A model may take long to read: refuse first.
@@ -34,5 +38,16 @@ bool CostOptions::apply(BuildOptions &options) const {
     return false;
   }
   options.device = device;
+  if (profile.empty())
+    return true;
+  Expected<Profile> measured = readProfile(profile);
+  if (!measured) {
+    refuse("--profile: " + toString(measured.takeError()));
+    return false;
+  }
+  options.profile = profile;
+  // What was measured are the gradients of a loss.
+  if (options.loss.empty())
+    options.loss = measured->loss;
   return true;
 }

@@ -22,7 +22,7 @@ struct CostOptions {
   /// no sense.
   bool apply(BuildOptions &options) const;
 
-  llvm::cl::opt<std::string> device;
+  llvm::cl::opt<std::string> device, profile;
 };
 
 } // namespace pipewright

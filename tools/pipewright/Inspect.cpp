@@ -45,18 +45,20 @@ static std::string formatCount(int64_t count) {
 
 static void printTable(const LayerTable &table) {
   constexpr const char *row =
-      "{0,-28}{1,6}{2,12}{3,12}{4,12}{5,12}{6,12}{7,12}\n";
+      "{0,-28}{1,6}{2,12}{3,12}{4,12}{5,12}{6,12}{7,12}{8,12}\n";
   outs() << formatv(row, "layer", "ops", "parameters", "forward", "b. input",
-                    "b. weight", "activation", "residual");
+                    "b. weight", "activation", "residual", "time");
   for (const LayerRow &layer : table.layers)
     outs() << formatv(
         row, layer.name, layer.ops, formatCount(layer.parameters),
         formatCount(layer.flopsForward), formatCount(layer.flopsBackwardInput),
         formatCount(layer.flopsBackwardWeight),
-        formatBytes(layer.activationBytes), formatBytes(layer.residualBytes));
+        formatBytes(layer.activationBytes), formatBytes(layer.residualBytes),
+        formatSeconds(layer.secondsForward + layer.secondsBackwardInput +
+                      layer.secondsBackwardWeight));
   outs() << formatv(
-      "\n{0:N} parameters in {1} layers; FLOPs and bytes are those "
-      "of one micro-batch\n",
+      "\n{0:N} parameters in {1} layers; FLOPs, bytes and times are "
+      "those of one micro-batch\n",
       table.parameters, table.layers.size());
 }
 

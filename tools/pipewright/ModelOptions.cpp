@@ -53,7 +53,12 @@ ModelOptions::ModelOptions(cl::SubCommand &command,
              cl::sub(command), cl::cat(category)),
       forwardOnly("forward-only",
                   cl::desc("Inference: no loss, no backward, no update"),
-                  cl::sub(command), cl::cat(category)) {}
+                  cl::sub(command), cl::cat(category)),
+      precision("precision", cl::value_desc("f32|bf16|f16"),
+                cl::desc("Type of matrix products and what follows them; "
+                         "parameters and sums stay f32 (default: as the model "
+                         "says)"),
+                cl::sub(command), cl::cat(category)) {}
 
 bool ModelOptions::apply(BuildOptions &options) const {
   options.model = model;
@@ -70,6 +75,10 @@ bool ModelOptions::apply(BuildOptions &options) const {
     }
     options.microbatchSize = microbatchSize;
   }
+  if (!precision.empty() &&
+      !isKnown("precision", precision, {"f32", "bf16", "f16"}))
+    return false;
+  options.precision = precision;
   options.allowExternalSymlinks = allowExternalSymlinks;
   options.separateCopies = separateCopies;
   options.paramsFromInputs = paramsFromInputs;

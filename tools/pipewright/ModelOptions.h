@@ -31,6 +31,7 @@ struct ModelOptions {
   llvm::cl::opt<int64_t> ignoreIndex;
   llvm::cl::opt<std::string> train, freeze;
   llvm::cl::opt<bool> forwardOnly;
+  llvm::cl::opt<std::string> precision;
 };
 
 } // namespace pipewright

@@ -13,13 +13,13 @@
 #include "CommandLine.h"
 #include "Subcommands.h"
 
+#include "pipewright/Driver/Launcher.h"
 #include "pipewright/Support/Json.h"
 
 #include "core/Options.h"
 #include "pprt/Data.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -135,47 +135,6 @@ static Expected<Build> readBuild(StringRef directory) {
 // The launch
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Where OpenMPI keeps its files of one run. By default runs of one user share
-/// a folder that the last one removes, even while another is about to use it.
-class SessionFolder {
-public:
-  SessionFolder() {
-    error = sys::fs::createUniqueDirectory("pipewright-run", path);
-  }
-  ~SessionFolder() {
-    if (!error)
-      sys::fs::remove_directories(path);
-  }
-  std::error_code getError() const { return error; }
-  StringRef getPath() const { return path; }
-
-private:
-  SmallString<128> path;
-  std::error_code error;
-};
-} // namespace
-
-/// The command that starts all ranks: the launch script, under mpirun if there
-/// are several.
-static std::vector<std::string> makeCommand(const Build &build,
-                                            StringRef directory,
-                                            StringRef session,
-                                            ArrayRef<char *> options) {
-  std::vector<std::string> command;
-  if (build.ranks > 1) {
-    command = {
-        "mpirun",           "-quiet",     "-n",   std::to_string(build.ranks),
-        "--oversubscribe",  "--bind-to",  "none", "--mca",
-        "orte_tmpdir_base", session.str()};
-    if (geteuid() == 0)
-      command.push_back("--allow-run-as-root");
-  }
-  command.push_back((directory + "/launch").str());
-  command.insert(command.end(), options.begin(), options.end());
-  return command;
-}
-
 /// Runs \p command and returns the exit status of the first rank that failed.
 /// Ctrl-C and the signals that stop a run go to the launcher, which passes them
 /// on.
@@ -253,12 +212,12 @@ int pipewright::runRun(int argc, char **argv) {
     return 0;
   }
 
-  SessionFolder session;
-  if (session.getError())
-    return refuse("cannot make a temporary folder: " +
-                  session.getError().message());
-  std::vector<std::string> command =
-      makeCommand(*build, directory, session.getPath(),
-                  ArrayRef<char *>(argv + 2, argc - 2));
+  Expected<pipewright::Launcher> launcher =
+      pipewright::Launcher::create(build->ranks);
+  if (!launcher)
+    return refuse(toString(launcher.takeError()));
+  std::vector<std::string> program = {(directory + "/launch").str()};
+  program.insert(program.end(), argv + 2, argv + argc);
+  std::vector<std::string> command = launcher->makeCommand(program);
   return launch(command);
 }

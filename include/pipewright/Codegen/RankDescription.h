@@ -102,6 +102,8 @@ struct OutputDescription {
 };
 
 struct RankDescription {
+  /// What `main` hands the descriptor to.
+  std::string entryPoint = "pprtMain";
   std::string toolVersion;
   std::string modelName;
   std::array<uint8_t, 32> planHash = {};

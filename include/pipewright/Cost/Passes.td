@@ -10,12 +10,15 @@
 include "mlir/Pass/PassBase.td"
 
 def AnnotateCosts : Pass<"pp-annotate-costs", "::mlir::ModuleOp"> {
-  let summary = "put FLOPs, time and bytes on each pp.layer, by formula";
+  let summary = "put FLOPs, time and bytes on each pp.layer";
   let description = [{
     Requires outlined layers.
-    Ensures that each `pp.layer` has a `#pp.cost` with source `formula`.
+    Ensures that each `pp.layer` has a `#pp.cost`: with source `measured` and
+    the times of `profile`, a file of `pipewright profile`, if it has a layer
+    with the same functions; else, with a remark if there is a profile, with
+    source `formula`. FLOPs and bytes are by formula always.
 
-    The cost of a role is the sum over the ops of its function. Each op takes
+    By formula, the cost of a role is the sum over the ops of its function. Each op takes
     the time to start it, and the longer of computing and moving its bytes.
     The device has a peak for each type of elements, that of the operands for
     contractions and of the result for others, and a bandwidth; an op reaches
@@ -26,7 +29,9 @@ def AnnotateCosts : Pass<"pp-annotate-costs", "::mlir::ModuleOp"> {
   let options = [
     Option<"deviceName", "device", "std::string", "\"cpu\"",
            "name of a device that Pipewright knows, or its .json or .toml "
-           "file">
+           "file">,
+    Option<"profileFile", "profile", "std::string", "\"\"",
+           "file of measured times (default: none)">
   ];
   let dependentDialects = ["::pipewright::pp::PPDialect"];
 }

@@ -63,6 +63,9 @@ struct BuildOptions {
 
   /// What layers are priced on: a device's name, or its file.
   std::string device = "cpu";
+  /// A file of measured times, which come before those of the formula; empty:
+  /// none.
+  std::string profile;
 
   /// Empty: where the model itself asks for, or else `time`.
   std::string balance;

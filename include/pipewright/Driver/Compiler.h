@@ -35,10 +35,21 @@ using PhaseListener = llvm::function_ref<void(llvm::StringRef)>;
 mlir::LogicalResult runPhases(mlir::ModuleOp module, BuildOptions &options,
                               PhaseListener listener);
 
-/// Takes an imported module as far as its layers have a cost; without a loss,
-/// that of the forward alone is known, and backward is estimated from it.
+/// Takes an imported module through the phases that work on layers, up to
+/// Training.
+mlir::LogicalResult runLayerPhases(mlir::ModuleOp module,
+                                   const BuildOptions &options,
+                                   PhaseListener listener);
+
+/// Takes an imported module as far as its layers have a cost. Without a loss or
+/// a profile, that of the forward alone is known, and backward is estimated
+/// from it.
 mlir::LogicalResult priceLayers(mlir::ModuleOp module,
                                 const BuildOptions &options);
+
+/// The library that executables are linked with: beside this program, in the
+/// build tree and where it is installed.
+std::string findRuntimeLibrary();
 
 struct BuildResult {
   PlanSummary plan;

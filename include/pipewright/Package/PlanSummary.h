@@ -94,6 +94,9 @@ PlanSummary summarizePlan(mlir::ModuleOp module);
 /// "1.5 KiB", "12.0 MiB", ….
 std::string formatBytes(int64_t bytes);
 
+/// "1.20 s", "3.40 ms", ….
+std::string formatSeconds(double seconds);
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_PACKAGE_PLANSUMMARY_H

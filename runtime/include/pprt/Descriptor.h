@@ -222,6 +222,12 @@ void pprtUpdate(PprtContext *context);
 /* Called by `main`; returns the exit status. */
 int pprtMain(int argc, char **argv, const PprtDescriptor *descriptor);
 
+/* Called by `main` of a program that times layers: each stage is one layer, and
+ * the slots of its buffers are copies that are run in turn. Inputs are filled
+ * with numbers in their range. Prints times to stdout; returns the exit
+ * status. */
+int pprtProfileMain(int argc, char **argv, const PprtDescriptor *descriptor);
+
 /*===----------------------------------------------------------------------===*\
 |* Kernels of the CPU backend that tasks call
 \*===----------------------------------------------------------------------===*/

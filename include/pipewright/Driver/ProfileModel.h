@@ -1,0 +1,36 @@
+//===- ProfileModel.h - Times the layers of a model -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_DRIVER_PROFILEMODEL_H
+#define PIPEWRIGHT_DRIVER_PROFILEMODEL_H
+
+#include "pipewright/Cost/Profile.h"
+#include "pipewright/Driver/Compiler.h"
+
+namespace pipewright {
+
+/// How long to measure.
+struct ProfileLimits {
+  /// Each time is taken at least so often, and for at least so long in all.
+  int64_t rounds = 10;
+  double seconds = 2;
+};
+
+/// Compiles the layers of the model of \p options for its target and times
+/// them, and messages between two ranks, on this machine.
+mlir::FailureOr<Profile> profileModel(const BuildOptions &options,
+                                      const ProfileLimits &limits,
+                                      mlir::MLIRContext &context,
+                                      PhaseListener listener);
+
+/// Refuses the profile in the file of \p options if it is not one of \p module,
+/// which was read from the model file.
+mlir::LogicalResult checkProfile(mlir::ModuleOp module,
+                                 const BuildOptions &options);
+
+} // namespace pipewright
+
+#endif // PIPEWRIGHT_DRIVER_PROFILEMODEL_H

@@ -1,0 +1,86 @@
+//===- PredictStep.cpp - How long a step of a plan will take
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PredictStep.h"
+
+#include "pipewright/Cost/Profile.h"
+#include "pipewright/Schedule/Formats.h"
+#include "pipewright/Schedule/ProgramSchedule.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace pipewright;
+
+/// The costs of the plan's stages in seconds.
+static CostModel getCosts(const PlanSummary &plan) {
+  CostModel costs;
+  for (const StageSummary &stage : plan.stages)
+    if (stage.direction == 0)
+      costs.stages.push_back({stage.secondsForward, stage.secondsBackwardInput,
+                              stage.secondsBackwardWeight});
+  return costs;
+}
+
+/// Adds what \p profile knows of messages.
+static void addLink(const Profile &profile, const PlanSummary &plan,
+                    CostModel &costs) {
+  if (profile.links.empty())
+    return;
+  const MeasuredLink &link = profile.links.front();
+  costs.latency = link.latencySeconds;
+  costs.machine.bandwidth = link.bytesPerSecond;
+  for (const MessageSummary &message : plan.messages)
+    if (message.direction == 0 && message.source < message.target)
+      costs.stages[message.source].messageBytes += message.bytes;
+}
+
+/// "times measured on EPYC (gpt.json)", "costs by formula for device 'cpu'".
+static std::string describeCosts(const Profile &profile,
+                                 const PlanSummary &plan,
+                                 const BuildOptions &options) {
+  std::string formula = "costs by formula for device '" + options.device + "'";
+  if (options.profile.empty())
+    return formula;
+  std::string text =
+      "times measured on " + profile.device + " (" + options.profile + ")";
+  bool isWhole = llvm::all_of(plan.stages, [](const StageSummary &stage) {
+    return stage.costSource == "measured";
+  });
+  return isWhole ? text : text + ", what it lacks from " + formula;
+}
+
+FailureOr<PredictedStep> pipewright::predictStep(ModuleOp module,
+                                                 const PlanSummary &plan,
+                                                 const BuildOptions &options) {
+  FailureOr<StageGraph> graph = StageGraph::get(module);
+  if (failed(graph))
+    return failure();
+  FailureOr<ProgramSchedule> programs = readPrograms(
+      module, *graph,
+      plan.forwardOnly ? pp::ProgramKind::Eval : pp::ProgramKind::Step);
+  if (failed(programs))
+    return failure();
+  CostModel costs = getCosts(plan);
+  Profile profile;
+  if (!options.profile.empty()) {
+    llvm::Expected<Profile> read = readProfile(options.profile);
+    if (!read)
+      return emitError(UnknownLoc::get(module.getContext()))
+             << llvm::toString(read.takeError());
+    profile = std::move(*read);
+    addLink(profile, plan, costs);
+  }
+  Timeline timeline = simulate(programs->schedule, costs);
+  Metrics metrics = measure(programs->schedule, timeline);
+  PredictedStep step;
+  step.makespan = metrics.makespan;
+  step.bubbleRatio = metrics.bubbleRatio;
+  step.costs = describeCosts(profile, plan, options);
+  llvm::raw_string_ostream stream(step.timeline);
+  writeSvg(programs->schedule, timeline, stream, /*secondsPerUnit=*/1);
+  return step;
+}

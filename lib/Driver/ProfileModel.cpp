@@ -1,0 +1,307 @@
+//===- ProfileModel.cpp - Times the layers of a model
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pipewright/Driver/ProfileModel.h"
+
+#include "pipewright/Cost/LayerFunctions.h"
+#include "pipewright/Driver/Launcher.h"
+#include "pipewright/Driver/Phases.h"
+#include "pipewright/Package/Profiler.h"
+#include "pipewright/Support/FileHash.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <ctime>
+
+using namespace mlir;
+using namespace pipewright;
+
+//===----------------------------------------------------------------------===//
+// What a profile is of
+//===----------------------------------------------------------------------===//
+
+/// The name that the processor gives itself.
+static std::string getProcessorName() {
+  auto text = llvm::MemoryBuffer::getFileAsStream("/proc/cpuinfo");
+  if (!text)
+    return "unknown";
+  SmallVector<StringRef> lines;
+  (*text)->getBuffer().split(lines, '\n');
+  for (StringRef line : lines) {
+    auto [key, value] = line.split(':');
+    if (key.trim() == "model name")
+      return value.trim().str();
+  }
+  return "unknown";
+}
+
+static std::string getDate() {
+  time_t now = time(nullptr);
+  char text[32];
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+  return text;
+}
+
+/// The shapes of the model's inputs, and the samples of a micro-batch.
+static void describeInputs(ModuleOp module, Profile &profile) {
+  pp::ModelOp model = pp::getModel(module);
+  for (BlockArgument argument : model.getBody().getArguments()) {
+    pp::InputAttr spec = model.getInputSpec(argument.getArgNumber());
+    auto shape = cast<RankedTensorType>(argument.getType()).getShape();
+    profile.inputs[spec.getName().str()] = std::vector<int64_t>(shape);
+    if (spec.getAxis() >= 0)
+      profile.microbatchSize = shape[spec.getAxis()];
+  }
+}
+
+static FailureOr<Profile> beginProfile(ModuleOp module,
+                                       const BuildOptions &options) {
+  llvm::Expected<std::string> hash = hashFile(options.model);
+  if (!hash)
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(hash.takeError());
+  Profile profile;
+  profile.toolVersion = PIPEWRIGHT_VERSION;
+  profile.date = getDate();
+  profile.model = options.model;
+  profile.modelSha256 = *hash;
+  for (const auto &entry : options.bind)
+    profile.bindings[entry.getKey().str()] = entry.getValue();
+  describeInputs(module, profile);
+  profile.precision = options.precision;
+  profile.loss = options.loss;
+  profile.forwardOnly = options.forwardOnly;
+  profile.device = getProcessorName();
+  profile.target = options.target;
+  profile.targetCpu = options.processor;
+  return profile;
+}
+
+static std::string formatShape(const std::vector<int64_t> &shape) {
+  return llvm::join(
+      llvm::map_range(shape,
+                      [](int64_t extent) { return std::to_string(extent); }),
+      "x");
+}
+
+/// What makes \p found a profile of something else than \p wanted; "" if it is
+/// not.
+static std::string findDifference(const Profile &found, const Profile &wanted) {
+  if (found.modelSha256 != wanted.modelSha256)
+    return "the model '" + found.model + "' with SHA-256 " + found.modelSha256 +
+           ", not of '" + wanted.model + "' with " + wanted.modelSha256;
+  if (found.microbatchSize != wanted.microbatchSize)
+    return "micro-batches of " + std::to_string(found.microbatchSize) +
+           ", not of " + std::to_string(wanted.microbatchSize);
+  auto describe = [](const std::string &precision) {
+    return precision.empty() ? "the model's own precision" : precision;
+  };
+  if (found.precision != wanted.precision)
+    return describe(found.precision) + ", not of " + describe(wanted.precision);
+  if (found.forwardOnly != wanted.forwardOnly)
+    return found.forwardOnly ? "inference, not of training"
+                             : "training, not of inference";
+  for (const auto &[name, shape] : wanted.inputs) {
+    auto input = found.inputs.find(name);
+    if (input == found.inputs.end())
+      return "a model without the input '" + name + "'";
+    if (input->second != shape)
+      return "input '" + name + "' of shape " + formatShape(input->second) +
+             ", not " + formatShape(shape);
+  }
+  return "";
+}
+
+LogicalResult pipewright::checkProfile(ModuleOp module,
+                                       const BuildOptions &options) {
+  Location loc = UnknownLoc::get(module.getContext());
+  llvm::Expected<Profile> found = readProfile(options.profile);
+  if (!found)
+    return emitError(loc) << llvm::toString(found.takeError());
+  FailureOr<Profile> wanted = beginProfile(module, options);
+  if (failed(wanted))
+    return failure();
+  std::string difference = findDifference(*found, *wanted);
+  if (difference.empty())
+    return success();
+  return emitError(loc) << "'" << options.profile << "' is a profile of "
+                        << difference
+                        << "; run 'pipewright profile' with the options of "
+                           "this command";
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The program that measures, and a place for what it prints.
+class ProfilerProgram {
+public:
+  static llvm::Expected<ProfilerProgram> create();
+  ProfilerProgram(ProfilerProgram &&) = default;
+  ~ProfilerProgram() {
+    if (!folder.empty())
+      llvm::sys::fs::remove_directories(folder);
+  }
+
+  std::string getPath() const { return makePath("bin/profiler"); }
+  /// The numbers in the lines that \p command prints, so many in each.
+  llvm::Expected<std::vector<SmallVector<int64_t, 3>>>
+  run(const std::vector<std::string> &command, size_t count) const;
+
+private:
+  explicit ProfilerProgram(std::string folder) : folder(std::move(folder)) {}
+  std::string makePath(StringRef name) const {
+    return folder + "/" + name.str();
+  }
+
+  std::string folder;
+};
+} // namespace
+
+llvm::Expected<ProfilerProgram> ProfilerProgram::create() {
+  SmallString<128> folder;
+  std::error_code error =
+      llvm::sys::fs::createUniqueDirectory("pipewright-profile", folder);
+  if (error)
+    return llvm::createStringError(error, "cannot make a temporary folder: " +
+                                              error.message());
+  ProfilerProgram program(folder.str().str());
+  for (StringRef name : {"bin", "lib"})
+    if (!error)
+      error = llvm::sys::fs::create_directory(program.makePath(name));
+  if (!error)
+    error = llvm::sys::fs::create_link(findRuntimeLibrary(),
+                                       program.makePath("lib/libpprt.so"));
+  if (error)
+    return llvm::createStringError(error, "cannot write into '" + folder +
+                                              "': " + error.message());
+  return program;
+}
+
+llvm::Expected<std::vector<SmallVector<int64_t, 3>>>
+ProfilerProgram::run(const std::vector<std::string> &command,
+                     size_t count) const {
+  std::string output = makePath("output"), errors = makePath("errors");
+  int status = runProgram(command, output, errors);
+  auto read = [](StringRef path) {
+    auto text = llvm::MemoryBuffer::getFile(path);
+    return text ? (*text)->getBuffer().str() : std::string();
+  };
+  if (status != 0)
+    return llvm::createStringError(
+        "the program that measures ended with status " + Twine(status) + ": " +
+        StringRef(read(errors)).trim());
+  std::string text = read(output);
+  std::vector<SmallVector<int64_t, 3>> lines;
+  for (StringRef line : llvm::split(StringRef(text).trim(), '\n')) {
+    SmallVector<int64_t, 3> &numbers = lines.emplace_back();
+    bool isRead = true;
+    for (StringRef word : llvm::split(line, ' '))
+      isRead &= !word.getAsInteger(10, numbers.emplace_back());
+    if (!isRead || numbers.size() != count)
+      return llvm::createStringError("the program that measures printed '" +
+                                     line + "'");
+  }
+  return lines;
+}
+
+/// Adds the times of \p layers, in the order of findLayerFunctions.
+static llvm::Error timeLayers(const ProfilerProgram &program,
+                              const ProfileLimits &limits,
+                              ArrayRef<LayerFunctions> layers,
+                              Profile &profile) {
+  auto lines =
+      program.run({program.getPath(), "layers", std::to_string(limits.rounds),
+                   std::to_string(limits.seconds)},
+                  /*count=*/3);
+  if (!lines)
+    return lines.takeError();
+  std::vector<std::array<std::vector<double>, 3>> times(layers.size());
+  for (ArrayRef<int64_t> line : *lines)
+    times.at(line[0])[line[1]].push_back(line[2] * 1e-9);
+  for (auto [functions, roles] : llvm::zip_equal(layers, times)) {
+    MeasuredLayer &layer = profile.layers.emplace_back();
+    pp::LayerOp first = functions.layers.front();
+    layer.function = first.getCallee().str();
+    layer.key = getLayerKey(functions);
+    for (pp::LayerOp op : functions.layers)
+      layer.layers.push_back(op.getName().str());
+    layer.forward = Measurement::of(roles[0]);
+    if (!roles[1].empty())
+      layer.backwardInput = Measurement::of(roles[1]);
+    if (!roles[2].empty())
+      layer.backwardWeight = Measurement::of(roles[2]);
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error timeLinks(const ProfilerProgram &program, Profile &profile) {
+  constexpr const char *rounds = "30";
+  llvm::Expected<Launcher> launcher = Launcher::create(/*ranks=*/2);
+  if (!launcher)
+    return launcher.takeError();
+  auto lines = program.run(
+      launcher->makeCommand({program.getPath(), "links", rounds}), /*count=*/2);
+  if (!lines)
+    return lines.takeError();
+  std::map<int64_t, std::vector<double>> times;
+  for (ArrayRef<int64_t> line : *lines)
+    times[line[0]].push_back(line[1] * 1e-9);
+  MeasuredLink &link = profile.links.emplace_back();
+  link.between = "ranks of one machine";
+  for (const auto &[bytes, samples] : times)
+    link.points.push_back({bytes, Measurement::of(samples)});
+  fitLink(link);
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+FailureOr<Profile> pipewright::profileModel(const BuildOptions &options,
+                                            const ProfileLimits &limits,
+                                            MLIRContext &context,
+                                            PhaseListener listener) {
+  auto refuse = [&](llvm::Error error) -> LogicalResult {
+    return emitError(UnknownLoc::get(&context))
+           << llvm::toString(std::move(error));
+  };
+  listener("Read");
+  OwningOpRef<ModuleOp> module = loadModel(options, context);
+  if (!module)
+    return failure();
+  FailureOr<Profile> profile = beginProfile(*module, options);
+  if (failed(profile) || failed(runLayerPhases(*module, options, listener)))
+    return failure();
+
+  listener("Codegen");
+  llvm::Expected<ProfilerProgram> program = ProfilerProgram::create();
+  if (!program)
+    return refuse(program.takeError());
+  ProfilerOptions profiler;
+  profiler.target = options.target;
+  profiler.processor = options.processor;
+  profiler.runtimeLibrary = findRuntimeLibrary();
+  if (failed(emitProfiler(*module, profiler, program->getPath())))
+    return failure();
+
+  listener("Layers' times");
+  if (llvm::Error error =
+          timeLayers(*program, limits, findLayerFunctions(*module), *profile))
+    return refuse(std::move(error));
+  listener("Links' times");
+  if (llvm::Error error = timeLinks(*program, *profile))
+    return refuse(std::move(error));
+  return profile;
+}

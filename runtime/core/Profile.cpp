@@ -1,0 +1,280 @@
+//===- Profile.cpp - Times the layers of a model --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each stage of the descriptor is one layer, with copies of its buffers for as
+// many micro-batches as it has slots. A round runs all forwards in order and
+// then, in reverse order, the gradients, as a rank does with one micro-batch:
+// so the caches hold what they hold in a run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arena.h"
+#include "Random.h"
+#include "backends/cpu/Backend.h"
+#include "launch/Progress.h"
+#include "launch/Transport.h"
+#include "log/Message.h"
+#include "pprt/Descriptor.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+using namespace pprt;
+
+static constexpr int warmUpRounds = 2;
+
+//===----------------------------------------------------------------------===//
+// Data
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What inputs are filled with: numbers that layers compute with in training.
+class Filler {
+public:
+  Filler(const PprtInput &input, uint64_t seed) : input(input), seed(seed) {
+    const PprtTensor &tensor = input.tensor;
+    for (uint32_t i = 0; i < tensor.rank; ++i) {
+      count *= tensor.shape[i];
+      largest = std::max(largest, tensor.shape[i]);
+    }
+    // Weights are small, so that products are of the size of activations.
+    bool isWeight = input.axis < 0 && tensor.rank > 1;
+    amplitude = isWeight ? std::sqrt(3.0 / largest) : 1;
+  }
+
+  void fill(uint8_t *data) {
+    switch (input.tensor.dtype) {
+    case PPRT_F32:
+      return fillWith<float>(data, [this] { return nextReal(); });
+    case PPRT_F64:
+      return fillWith<double>(data, [this] { return nextReal(); });
+    case PPRT_BF16:
+      return fillWith<uint16_t>(data, [this] { return nextShort<8>(); });
+    case PPRT_F16:
+      return fillWith<uint16_t>(data, [this] { return nextShort<5>(); });
+    case PPRT_I8:
+      return fillWith<int8_t>(data, [this] { return nextIndex(); });
+    case PPRT_I16:
+      return fillWith<int16_t>(data, [this] { return nextIndex(); });
+    case PPRT_I32:
+      return fillWith<int32_t>(data, [this] { return nextIndex(); });
+    case PPRT_I64:
+      return fillWith<int64_t>(data, [this] { return nextIndex(); });
+    case PPRT_BOOL:
+      // Nothing is masked out.
+      return fillWith<uint8_t>(data, [] { return 1; });
+    }
+  }
+
+private:
+  template <typename T, typename Next>
+  void fillWith(uint8_t *data, Next next) {
+    T *values = reinterpret_cast<T *>(data);
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = static_cast<T>(next());
+  }
+
+  uint64_t next() { return mix(seed, position++); }
+  /// In [-amplitude, amplitude).
+  double nextReal() {
+    return amplitude * (std::ldexp(static_cast<double>(next() >> 11), -52) - 1);
+  }
+  /// A class or an index that is in range; 0 where no range is known.
+  int64_t nextIndex() {
+    int64_t limit = input.labelClasses ? input.labelClasses : input.indexLimit;
+    return limit > 0 ? static_cast<int64_t>(next() % limit) : 0;
+  }
+  /// The bits of a real number in 16 bits, of which so many are its exponent,
+  /// cut off towards 0.
+  template <int exponentBits>
+  uint16_t nextShort() {
+    constexpr int fractionBits = 15 - exponentBits;
+    constexpr int bias = (1 << (exponentBits - 1)) - 1;
+    double value = nextReal();
+    int exponent;
+    double fraction = std::frexp(std::fabs(value), &exponent);
+    uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+    int stored = exponent - 1 + bias;
+    if (fraction == 0 || stored <= 0)
+      return sign;
+    int bits = static_cast<int>(std::ldexp(fraction, fractionBits + 1)) -
+               (1 << fractionBits);
+    return static_cast<uint16_t>(sign | stored << fractionBits | bits);
+  }
+
+  const PprtInput &input;
+  uint64_t seed;
+  uint64_t position = 0;
+  int64_t count = 1;
+  int64_t largest = 1;
+  double amplitude;
+};
+} // namespace
+
+static void fillInputs(const PprtDescriptor &descriptor, const Arena &arena) {
+  for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
+    const PprtBuffer &buffer = descriptor.buffers[i];
+    if (buffer.kind != PPRT_BUFFER_INPUT)
+      continue;
+    for (uint32_t slot = 0; slot < buffer.slots; ++slot)
+      Filler(descriptor.inputs[buffer.index], mix(i, slot))
+          .fill(arena.at(buffer.offset + slot * buffer.stride));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A task on one copy of its layer's buffers.
+struct Call {
+  const PprtTask *task;
+  uint32_t copy;
+  std::vector<void *> pointers;
+};
+} // namespace
+
+static Call makeCall(const PprtDescriptor &descriptor, const Arena &arena,
+                     const PprtTask &task, uint32_t copy) {
+  Call call{&task, copy, {}};
+  for (uint32_t i = 0; i < task.bindingCount; ++i) {
+    const PprtBinding &binding = task.bindings[i];
+    uint64_t offset = binding.offset;
+    if (binding.kind == PPRT_BIND_BUFFER) {
+      const PprtBuffer &buffer = descriptor.buffers[binding.index];
+      offset = buffer.offset + copy * buffer.stride;
+    }
+    call.pointers.push_back(arena.at(offset));
+  }
+  return call;
+}
+
+/// All copies of a layer have as many slots as its first buffer.
+static uint32_t countCopies(const PprtDescriptor &descriptor,
+                            const PprtTask &task) {
+  for (uint32_t i = 0; i < task.bindingCount; ++i)
+    if (task.bindings[i].kind == PPRT_BIND_BUFFER)
+      return descriptor.buffers[task.bindings[i].index].slots;
+  return 1;
+}
+
+/// The calls of a round: tasks are in the order of the stages, F before B and
+/// W of each.
+static std::vector<Call> listCalls(const PprtDescriptor &descriptor,
+                                   const Arena &arena) {
+  std::vector<Call> calls;
+  auto add = [&](const PprtTask &task, uint32_t copy) {
+    calls.push_back(makeCall(descriptor, arena, task, copy));
+  };
+  auto getStageEnd = [&](uint32_t begin) {
+    uint32_t end = begin;
+    while (end < descriptor.taskCount &&
+           descriptor.tasks[end].stage == descriptor.tasks[begin].stage)
+      ++end;
+    return end;
+  };
+  std::vector<uint32_t> begins;
+  for (uint32_t i = 0; i < descriptor.taskCount; i = getStageEnd(i)) {
+    begins.push_back(i);
+    for (uint32_t copy = 0; copy < countCopies(descriptor, descriptor.tasks[i]);
+         ++copy)
+      add(descriptor.tasks[i], copy);
+  }
+  std::reverse(begins.begin(), begins.end());
+  for (uint32_t begin : begins)
+    for (uint32_t copy = countCopies(descriptor, descriptor.tasks[begin]);
+         copy-- > 0;)
+      for (uint32_t i = begin + 1; i < getStageEnd(begin); ++i)
+        add(descriptor.tasks[i], copy);
+  return calls;
+}
+
+/// Prints a line for each call, `LAYER ROLE NANOSECONDS`: at least \p rounds
+/// rounds, and more until \p seconds are over.
+static Status timeLayers(const PprtDescriptor &descriptor, int rounds,
+                         double seconds) {
+  startCpuBackend();
+  Arena arena;
+  if (Status status = arena.allocate(descriptor.arenaBytes); status.failed())
+    return status;
+  fillInputs(descriptor, arena);
+  std::vector<Call> calls = listCalls(descriptor, arena);
+  std::vector<int64_t> times(calls.size());
+  int64_t end = getMonotonicTime() + static_cast<int64_t>(seconds * 1e9);
+  for (int round = -warmUpRounds; round < rounds || getMonotonicTime() < end;
+       ++round) {
+    for (size_t i = 0; i < calls.size(); ++i) {
+      int64_t begin = getMonotonicTime();
+      calls[i].task->function(calls[i].pointers.data());
+      times[i] = getMonotonicTime() - begin;
+    }
+    for (size_t i = 0; round >= 0 && i < calls.size(); ++i)
+      printf("%u %u %" PRId64 "\n", calls[i].task->stage, calls[i].task->role,
+             times[i]);
+  }
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Links
+//===----------------------------------------------------------------------===//
+
+/// Half of the time in which \p bytes go to the peer and come back.
+static double timeRoundTrip(Transport &transport, uint8_t *data,
+                            uint64_t bytes) {
+  int64_t begin = getMonotonicTime();
+  if (transport.getRank() == 0) {
+    transport.send(1, 0, data, bytes);
+    transport.recv(1, 0, data, bytes);
+  } else {
+    transport.recv(0, 0, data, bytes);
+    transport.send(0, 0, data, bytes);
+  }
+  return (getMonotonicTime() - begin) / 2.0;
+}
+
+/// Prints on rank 0 a line for each message, `BYTES NANOSECONDS`.
+static Status timeLinks(int rounds) {
+  std::unique_ptr<Transport> transport;
+  if (Status status = createMpiTransport(transport); status.failed())
+    return status;
+  if (transport->getSize() != 2)
+    return Status::error(ExitCode::Mismatch,
+                         "links are timed between 2 processes, not " +
+                             std::to_string(transport->getSize()));
+  constexpr uint64_t largest = 16 << 20;
+  Arena arena;
+  if (Status status = arena.allocate(largest); status.failed())
+    return status;
+  for (uint64_t bytes = 8; bytes <= largest; bytes *= 8)
+    for (int round = -warmUpRounds; round < rounds; ++round) {
+      double time = timeRoundTrip(*transport, arena.at(0), bytes);
+      if (round >= 0 && transport->getRank() == 0)
+        printf("%" PRIu64 " %.0f\n", bytes, time);
+    }
+  return Status();
+}
+
+int pprtProfileMain(int argc, char **argv, const PprtDescriptor *descriptor) {
+  bool isLayers = argc == 4 && !strcmp(argv[1], "layers");
+  if (!isLayers && (argc != 3 || strcmp(argv[1], "links") != 0)) {
+    fprintf(stderr, "usage: %s layers ROUNDS SECONDS | links ROUNDS\n",
+            argv[0]);
+    return static_cast<int>(ExitCode::Usage);
+  }
+  int rounds = atoi(argv[2]);
+  Status status = isLayers ? timeLayers(*descriptor, rounds, atof(argv[3]))
+                           : timeLinks(rounds);
+  if (status.failed())
+    printMessage(descriptor->rank, "error: " + status.getMessage());
+  return static_cast<int>(status.getCode());
+}

@@ -1,0 +1,119 @@
+//===- Profile.cpp - pipewright profile
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Diagnostics.h"
+#include "ModelOptions.h"
+#include "Progress.h"
+#include "Subcommands.h"
+
+#include "pipewright/Driver/ProfileModel.h"
+#include "pipewright/Driver/Registration.h"
+#include "pipewright/Package/PlanSummary.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace pipewright;
+
+static cl::SubCommand command("profile", "Measure how long layers and messages "
+                                         "take on this machine");
+static cl::OptionCategory category("Options");
+static ModelOptions modelOptions(command, category);
+
+static cl::opt<std::string> output("o", cl::value_desc("FILE"), cl::Required,
+                                   cl::sub(command), cl::cat(category),
+                                   cl::desc("The .json file to write"));
+static cl::opt<int64_t>
+    rounds("rounds", cl::value_desc("N"), cl::init(ProfileLimits().rounds),
+           cl::sub(command), cl::cat(category),
+           cl::desc("Time each layer at least so often (default 10)"));
+static cl::opt<double>
+    seconds("seconds", cl::value_desc("S"), cl::init(ProfileLimits().seconds),
+            cl::sub(command), cl::cat(category),
+            cl::desc("Go on for at least so many seconds (default 2)"));
+
+/// "-" for a role that a layer has not.
+static std::string formatTime(const std::optional<Measurement> &time) {
+  return time ? formatSeconds(time->seconds) : "-";
+}
+
+static void printProfile(const Profile &profile) {
+  constexpr const char *row = "{0,-28}{1,7}{2,14}{3,14}{4,14}\n";
+  outs() << formatv(row, "layer", "times", "forward", "b. input", "b. weight");
+  for (const MeasuredLayer &layer : profile.layers)
+    outs() << formatv(row, layer.layers.front(), layer.layers.size(),
+                      formatTime(layer.forward),
+                      formatTime(layer.backwardInput),
+                      formatTime(layer.backwardWeight));
+  for (const MeasuredLink &link : profile.links)
+    outs() << formatv("\nbetween {0}: {1} and {2:F2} GB/s\n", link.between,
+                      formatSeconds(link.latencySeconds),
+                      link.bytesPerSecond * 1e-9);
+}
+
+/// Writes the file whole or not at all.
+static Error writeProfile(const Profile &profile, StringRef path) {
+  std::error_code error;
+  ToolOutputFile file(path, error, sys::fs::OF_Text);
+  if (!error) {
+    file.os() << formatv("{0:2}", toJSON(profile)) << '\n';
+    file.os().flush();
+    error = file.os().error();
+  }
+  if (error) {
+    file.os().clear_error();
+    return createStringError(error,
+                             "cannot write '" + path + "': " + error.message());
+  }
+  file.keep();
+  return Error::success();
+}
+
+static int runParsed() {
+  BuildOptions options;
+  if (!modelOptions.apply(options))
+    return refused;
+  if (rounds < 1 || !(seconds >= 0 && seconds <= 86400))
+    return refuse("--rounds must be at least 1, and --seconds from 0 to 86400");
+  // The linker is a library with options of its own: to run it resets ours.
+  options.output = output;
+  ProfileLimits limits{rounds, seconds};
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  DiagnosticPrinter diagnostics(context);
+
+  mlir::FailureOr<Profile> profile = mlir::failure();
+  {
+    // Reading, three phases, code, layers, links.
+    Progress progress(7);
+    profile = profileModel(options, limits, context,
+                           [&](StringRef step) { progress.advance(step); });
+  }
+  if (mlir::failed(profile))
+    return refused;
+  if (Error error = writeProfile(*profile, options.output))
+    return refuse(toString(std::move(error)));
+  printProfile(*profile);
+  outs() << "\nwrote " << options.output << "; use it with '--profile "
+         << options.output << "'\n";
+  return done;
+}
+
+int pipewright::runProfile(int argc, char **argv) {
+  std::vector<const char *> arguments(argv, argv + argc);
+  if (!parseArguments(arguments, command, category,
+                      formatExamples({"pipewright profile gpt.onnx "
+                                      "--microbatch-size 2 --loss "
+                                      "cross-entropy:logits,labels -o "
+                                      "gpt.profile.json"})))
+    return wrongCommandLine;
+  return runParsed();
+}
