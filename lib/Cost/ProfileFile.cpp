@@ -36,6 +36,12 @@ static json::Value write(const MeasuredLayer &layer) {
   return object;
 }
 
+static json::Value write(const MeasuredUpdate &update) {
+  return json::Object{{"optimizer", update.optimizer},
+                      {"parameters", update.parameters},
+                      {"time", write(update.time)}};
+}
+
 static json::Value write(const MeasuredLink &link) {
   json::Array points;
   for (const MeasuredLink::Point &point : link.points)
@@ -79,6 +85,7 @@ json::Value pipewright::toJSON(const Profile &profile) {
                       {"target", profile.target},
                       {"target_cpu", profile.targetCpu},
                       {"layers", writeList(profile.layers)},
+                      {"updates", writeList(profile.updates)},
                       {"links", writeList(profile.links)}};
 }
 
@@ -127,6 +134,21 @@ static bool fromJSON(const json::Value &value, MeasuredLayer &layer,
          mapper.map("backward_weight", layer.backwardWeight);
 }
 
+static bool fromJSON(const json::Value &value, MeasuredUpdate &update,
+                     json::Path path) {
+  if (!checkKeys(value, {"optimizer", "parameters", "time"}, {}, path))
+    return false;
+  json::ObjectMapper mapper(value, path);
+  if (!mapper.map("optimizer", update.optimizer) ||
+      !mapper.map("parameters", update.parameters) ||
+      !mapper.map("time", update.time))
+    return false;
+  if (update.parameters >= 1)
+    return true;
+  path.field("parameters").report("must be at least 1");
+  return false;
+}
+
 static bool fromJSON(const json::Value &value, MeasuredLink::Point &point,
                      json::Path path) {
   json::ObjectMapper mapper(value, path);
@@ -158,7 +180,7 @@ static bool fromJSON(const json::Value &value, Profile &profile,
                  {"format_version", "tool_version", "date", "model",
                   "model_sha256", "bindings", "inputs", "microbatch_size",
                   "precision", "loss", "forward_only", "device", "target",
-                  "target_cpu", "layers", "links"},
+                  "target_cpu", "layers", "updates", "links"},
                  {}, path))
     return false;
   json::ObjectMapper mapper(value, path);
@@ -183,6 +205,7 @@ static bool fromJSON(const json::Value &value, Profile &profile,
          mapper.map("target", profile.target) &&
          mapper.map("target_cpu", profile.targetCpu) &&
          mapper.map("layers", profile.layers) &&
+         mapper.map("updates", profile.updates) &&
          mapper.map("links", profile.links);
 }
 } // namespace pipewright

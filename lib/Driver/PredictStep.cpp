@@ -12,6 +12,8 @@
 
 #include "mlir/IR/Diagnostics.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace pipewright;
 
@@ -36,6 +38,23 @@ static void addLink(const Profile &profile, const PlanSummary &plan,
   for (const MessageSummary &message : plan.messages)
     if (message.direction == 0 && message.source < message.target)
       costs.stages[message.source].messageBytes += message.bytes;
+}
+
+/// The time in which the slowest rank updates its parameters; they are there
+/// once all ranks are done.
+static double getUpdateSeconds(const Profile &profile,
+                               const PlanSummary &plan) {
+  std::vector<int64_t> counts(plan.ranks);
+  for (const StageSummary &stage : plan.stages)
+    for (const ParameterSummary &parameter : stage.parameters)
+      if (parameter.trainable)
+        counts[stage.rank] +=
+            std::accumulate(parameter.shape.begin(), parameter.shape.end(),
+                            int64_t(1), std::multiplies<>());
+  for (const MeasuredUpdate &update : profile.updates)
+    if (update.optimizer == plan.optimizer)
+      return update.getSeconds(*llvm::max_element(counts));
+  return 0;
 }
 
 /// "times measured on EPYC (gpt.json)", "costs by formula for device 'cpu'".
@@ -78,6 +97,8 @@ FailureOr<PredictedStep> pipewright::predictStep(ModuleOp module,
   Metrics metrics = measure(programs->schedule, timeline);
   PredictedStep step;
   step.makespan = metrics.makespan;
+  if (!plan.forwardOnly)
+    step.makespan += getUpdateSeconds(profile, plan);
   step.bubbleRatio = metrics.bubbleRatio;
   step.costs = describeCosts(profile, plan, options);
   llvm::raw_string_ostream stream(step.timeline);

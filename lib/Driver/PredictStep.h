@@ -15,8 +15,8 @@
 namespace pipewright {
 
 /// Simulates the programs of \p module, of which \p plan is the summary, with
-/// the stages' costs; with a profile, messages take as long as it says, and no
-/// time otherwise.
+/// the stages' costs; with a profile, messages and updates take as long as it
+/// says, and no time otherwise.
 mlir::FailureOr<PredictedStep> predictStep(mlir::ModuleOp module,
                                            const PlanSummary &plan,
                                            const BuildOptions &options);

@@ -245,6 +245,28 @@ static llvm::Error timeLayers(const ProfilerProgram &program,
   return llvm::Error::success();
 }
 
+static llvm::Error timeUpdates(const ProfilerProgram &program,
+                               const ProfileLimits &limits, Profile &profile) {
+  auto lines =
+      program.run({program.getPath(), "updates", std::to_string(limits.rounds)},
+                  /*count=*/3);
+  if (!lines)
+    return lines.takeError();
+  for (auto rule : {pp::Optimizer::SGD, pp::Optimizer::AdamW}) {
+    MeasuredUpdate &update = profile.updates.emplace_back();
+    update.optimizer = pp::stringifyOptimizer(rule).str();
+    std::vector<double> times;
+    for (ArrayRef<int64_t> line : *lines) {
+      if (line[0] != static_cast<int64_t>(rule))
+        continue;
+      update.parameters = line[1];
+      times.push_back(line[2] * 1e-9);
+    }
+    update.time = Measurement::of(std::move(times));
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error timeLinks(const ProfilerProgram &program, Profile &profile) {
   constexpr const char *rounds = "30";
   llvm::Expected<Launcher> launcher = Launcher::create(/*ranks=*/2);
@@ -299,6 +321,9 @@ FailureOr<Profile> pipewright::profileModel(const BuildOptions &options,
   listener("Layers' times");
   if (llvm::Error error =
           timeLayers(*program, limits, findLayerFunctions(*module), *profile))
+    return refuse(std::move(error));
+  listener("Updates' times");
+  if (llvm::Error error = timeUpdates(*program, limits, *profile))
     return refuse(std::move(error));
   listener("Links' times");
   if (llvm::Error error = timeLinks(*program, *profile))

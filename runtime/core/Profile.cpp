@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arena.h"
+#include "Optimizers.h"
 #include "Random.h"
 #include "backends/cpu/Backend.h"
 #include "launch/Progress.h"
@@ -225,6 +226,54 @@ static Status timeLayers(const PprtDescriptor &descriptor, int rounds,
 }
 
 //===----------------------------------------------------------------------===//
+// Updates
+//===----------------------------------------------------------------------===//
+
+/// What a step does with \p count parameters beside running layers: zeroes
+/// their gradients, adds their squares up, and updates by \p rule.
+template <typename RuleTy>
+static int64_t timeUpdate(const Arena &arena, int64_t count, RuleTy rule) {
+  auto *value = arena.realsAt<float>(0);
+  float *gradient = value + count;
+  int64_t begin = getMonotonicTime();
+  memset(gradient, 0, count * sizeof(float));
+  volatile double norm = sumSquares(gradient, count);
+  (void)norm;
+  rule(value, gradient, gradient + count, gradient + 2 * count);
+  return getMonotonicTime() - begin;
+}
+
+/// Prints a line for each update, `OPTIMIZER PARAMETERS NANOSECONDS`. They are
+/// too many for a cache.
+static Status timeUpdates(int rounds) {
+  constexpr int64_t count = 4 << 20;
+  Arena arena;
+  if (Status status = arena.allocate(4 * count * sizeof(float));
+      status.failed())
+    return status;
+  auto sgd = [](float *value, float *gradient, float *velocity, float *) {
+    Sgd<float>{/*learningRate=*/0.1F, /*momentum=*/0.9F, /*weightDecay=*/0,
+               /*gradientScale=*/1}
+        .update(value, gradient, velocity, count);
+  };
+  auto adamW = [](float *value, float *gradient, float *mean, float *square) {
+    AdamW<float>(/*learningRate=*/1e-3, /*beta1=*/0.9, /*beta2=*/0.999,
+                 /*epsilon=*/1e-8, /*weightDecay=*/0.01, /*gradientScale=*/1,
+                 /*step=*/1)
+        .update(value, gradient, mean, square, count);
+  };
+  for (int round = -warmUpRounds; round < rounds; ++round) {
+    int64_t times[2];
+    times[PPRT_SGD] = timeUpdate(arena, count, sgd);
+    times[PPRT_ADAMW] = timeUpdate(arena, count, adamW);
+    for (int rule : {PPRT_SGD, PPRT_ADAMW})
+      if (round >= 0)
+        printf("%d %" PRId64 " %" PRId64 "\n", rule, count, times[rule]);
+  }
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
 // Links
 //===----------------------------------------------------------------------===//
 
@@ -265,15 +314,22 @@ static Status timeLinks(int rounds) {
 }
 
 int pprtProfileMain(int argc, char **argv, const PprtDescriptor *descriptor) {
-  bool isLayers = argc == 4 && !strcmp(argv[1], "layers");
-  if (!isLayers && (argc != 3 || strcmp(argv[1], "links") != 0)) {
-    fprintf(stderr, "usage: %s layers ROUNDS SECONDS | links ROUNDS\n",
+  auto asks = [=](const char *what, int words) {
+    return argc == words && !strcmp(argv[1], what);
+  };
+  Status status;
+  if (asks("layers", 4)) {
+    status = timeLayers(*descriptor, atoi(argv[2]), atof(argv[3]));
+  } else if (asks("updates", 3)) {
+    status = timeUpdates(atoi(argv[2]));
+  } else if (asks("links", 3)) {
+    status = timeLinks(atoi(argv[2]));
+  } else {
+    fprintf(stderr,
+            "usage: %s layers ROUNDS SECONDS | updates ROUNDS | links ROUNDS\n",
             argv[0]);
     return static_cast<int>(ExitCode::Usage);
   }
-  int rounds = atoi(argv[2]);
-  Status status = isLayers ? timeLayers(*descriptor, rounds, atof(argv[3]))
-                           : timeLinks(rounds);
   if (status.failed())
     printMessage(descriptor->rank, "error: " + status.getMessage());
   return static_cast<int>(status.getCode());

@@ -51,8 +51,12 @@ static void printProfile(const Profile &profile) {
                       formatTime(layer.forward),
                       formatTime(layer.backwardInput),
                       formatTime(layer.backwardWeight));
+  outs() << '\n';
+  for (const MeasuredUpdate &update : profile.updates)
+    outs() << formatv("{0}: {1} for a million parameters\n", update.optimizer,
+                      formatSeconds(update.getSeconds(1000000)));
   for (const MeasuredLink &link : profile.links)
-    outs() << formatv("\nbetween {0}: {1} and {2:F2} GB/s\n", link.between,
+    outs() << formatv("between {0}: {1} and {2:F2} GB/s\n", link.between,
                       formatSeconds(link.latencySeconds),
                       link.bytesPerSecond * 1e-9);
 }
@@ -92,8 +96,8 @@ static int runParsed() {
 
   mlir::FailureOr<Profile> profile = mlir::failure();
   {
-    // Reading, three phases, code, layers, links.
-    Progress progress(7);
+    // Reading, three phases, code, layers, updates, links.
+    Progress progress(8);
     profile = profileModel(options, limits, context,
                            [&](StringRef step) { progress.advance(step); });
   }

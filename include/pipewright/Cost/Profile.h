@@ -62,6 +62,20 @@ struct MeasuredLink {
   std::vector<Point> points;
 };
 
+/// What a step does with parameters beside running layers: it zeroes their
+/// gradients, takes the norm of these and updates.
+struct MeasuredUpdate {
+  /// "sgd", "adamw".
+  std::string optimizer;
+  /// Of f32, that were updated in the time.
+  int64_t parameters = 1;
+  Measurement time;
+
+  double getSeconds(int64_t count) const {
+    return time.seconds / parameters * count;
+  }
+};
+
 struct Profile {
   std::string toolVersion, date;
   std::string model, modelSha256;
@@ -77,6 +91,7 @@ struct Profile {
   /// The processor's own name, and what was compiled for.
   std::string device, target, targetCpu;
   std::vector<MeasuredLayer> layers;
+  std::vector<MeasuredUpdate> updates;
   std::vector<MeasuredLink> links;
 
   /// The layer with \p key, or null.

@@ -79,6 +79,7 @@ static Profile makeProfile() {
   layer.forward = {1e-3, 1e-5, 20};
   layer.backwardWeight = Measurement{3e-3, 0, 20};
   profile.layers.push_back(layer);
+  profile.updates.push_back({"adamw", 2000, {4e-3, 1e-4, 10}});
   MeasuredLink link;
   link.between = "ranks of one machine";
   link.latencySeconds = 1e-6;
@@ -125,6 +126,7 @@ TEST_F(ProfileFile, ReadsWhatItWrites) {
   EXPECT_FALSE(profile.find("0123")->backwardInput);
   EXPECT_EQ(profile.find("0123")->backwardWeight->seconds, 3e-3);
   EXPECT_FALSE(profile.find("4567"));
+  EXPECT_DOUBLE_EQ(profile.updates.front().getSeconds(500), 1e-3);
 }
 
 TEST_F(ProfileFile, NamesFileAndKeyOfAFault) {
