@@ -6,6 +6,8 @@
 
 #include "MachineOptions.h"
 
+#include "pipewright/Cost/Profile.h"
+
 using namespace llvm;
 using namespace pipewright;
 
@@ -20,13 +22,32 @@ MachineOptions::MachineOptions(cl::SubCommand &command,
              cl::sub(command), cl::cat(category)),
       seeds("seeds", cl::value_desc("N"), cl::init(100),
             cl::desc("Runs with --jitter (default 100)"), cl::sub(command),
-            cl::cat(category)) {}
+            cl::cat(category)),
+      profile("profile", cl::value_desc("FILE"),
+              cl::desc("Take comm and bandwidth of --cost, in seconds, from "
+                       "the links that 'pipewright profile' measured, where "
+                       "they are not given"),
+              cl::sub(command), cl::cat(category)) {}
 
 Error MachineOptions::check() const {
   if (!(jitter >= 0 && jitter < 1))
     return createStringError("--jitter must be at least 0 and below 1");
   if (seeds < 1 || seeds > 1000000)
     return createStringError("--seeds must be from 1 to 1000000");
+  return Error::success();
+}
+
+Error MachineOptions::addLinks(ShareCosts &costs) const {
+  if (profile.empty())
+    return Error::success();
+  Expected<Profile> measured = readProfile(profile);
+  if (!measured)
+    return measured.takeError();
+  if (measured->links.empty())
+    return createStringError("'" + profile + "' has no links");
+  const MeasuredLink &link = measured->links.front();
+  costs.latency = link.latencySeconds;
+  costs.machine.bandwidth = link.bytesPerSecond;
   return Error::success();
 }
 

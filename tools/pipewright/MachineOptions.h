@@ -20,6 +20,8 @@ struct MachineOptions {
 
   /// Refuses what no machine can be.
   llvm::Error check() const;
+  /// Has messages take as long as the profile says, if one is given.
+  llvm::Error addLinks(ShareCosts &costs) const;
   /// Adds the slow ones of so many ranks.
   llvm::Error addStragglers(int64_t ranks, MachineModel &machine) const;
   /// Times \p schedule, and what the actions' jitter makes of its makespan.
@@ -29,6 +31,7 @@ struct MachineOptions {
   llvm::cl::list<std::string> straggler;
   llvm::cl::opt<double> jitter;
   llvm::cl::opt<int64_t> seeds;
+  llvm::cl::opt<std::string> profile;
 };
 
 } // namespace pipewright

@@ -141,6 +141,8 @@ static int runParsed() {
       return refuse("--" + option->ArgStr + " is needed", wrongCommandLine);
 
   ScheduleRequest request = options.makeRequest();
+  if (Error error = machine.addLinks(request.costs))
+    return refuse(toString(std::move(error)));
   if (Error error = parseCosts(options.cost, request.costs))
     return refuse(toString(std::move(error)), wrongCommandLine);
   if (Error error = machine.check())
