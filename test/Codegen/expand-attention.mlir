@@ -15,6 +15,21 @@ nn.function @plain(%q: tensor<2x8x4xf32>, %k: tensor<2x6x4xf32>, %v: tensor<2x6x
 
 // -----
 
+// CHECK-LABEL: nn.function @softcap(
+nn.function @softcap(%q: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  // CHECK: %[[S:.*]] = nn.matmul
+  // CHECK-NEXT: %[[TENTH:.*]] = nn.constant dense<1.000000e-01>
+  // CHECK-NEXT: %[[X:.*]] = nn.mul %[[S]], %[[TENTH]]
+  // CHECK-NEXT: %[[T:.*]] = nn.tanh %[[X]]
+  // CHECK-NEXT: %[[FIVE:.*]] = nn.constant dense<5.000000e+00>
+  // CHECK-NEXT: %[[C:.*]] = nn.mul %[[T]], %[[FIVE]]
+  // CHECK-NEXT: nn.softmax %[[C]] axis 2
+  %0 = nn.attention %q, %q, %q scale 0.5 softcap 5.0 : (tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  nn.return %0 : tensor<2x3x4xf32>
+}
+
+// -----
+
 // Two heads a group are rows of one product; sums of 16-bit products are masked
 // and normalized in f32.
 

@@ -183,11 +183,61 @@ nn.function @weights_wanted(%q: tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor
 // CHECK-LABEL: nn.function @scaled_mask(
 nn.function @scaled_mask(%q: tensor<2x4x8xf32>, %m: tensor<2x4x4xf32>) -> tensor<2x4x8xf32> {
   // CHECK-NOT: nn.attention
-  // REMARK: remark: [Missed] softmax | Category:raise | Remark="a mask is added before the scale, or to other matrices"
+  // REMARK: remark: [Missed] softmax | Category:raise | Remark="a mask is added before the scale or the soft cap, or to other matrices"
   %half = nn.constant dense<0.5> : tensor<2x4x4xf32>
   %0 = nn.matmul %q, %q transpose_rhs : tensor<2x4x8xf32>, tensor<2x4x8xf32> -> tensor<2x4x4xf32>
   %1 = nn.add %0, %m : tensor<2x4x4xf32>
   %2 = nn.mul %1, %half : tensor<2x4x4xf32>
+  %3 = nn.softmax %2 axis 2 : tensor<2x4x4xf32>
+  %4 = nn.matmul %3, %q : tensor<2x4x4xf32>, tensor<2x4x8xf32> -> tensor<2x4x8xf32>
+  nn.return %4 : tensor<2x4x8xf32>
+}
+
+// -----
+
+// Scores under a soft cap (Gemma 2); a mask comes after it, as scores that it
+// hides must stay hidden.
+
+// CHECK-LABEL: nn.function @softcap(
+// CHECK-SAME: %[[Q:.*]]: tensor<2x4x8xf32>, %[[M:.*]]: tensor<2x4x4xf32>)
+nn.function @softcap(%q: tensor<2x4x8xf32>, %m: tensor<2x4x4xf32>) -> tensor<2x4x8xf32> {
+  // CHECK-NEXT: nn.attention %[[Q]], %[[Q]], %[[Q]] mask %[[M]] scale 5.000000e-01 softcap 1.600000e+01
+  // REMARK: remark: [Passed] attention | Category:raise
+  %part = nn.constant dense<0.03125> : tensor<2x4x4xf32>
+  %cap = nn.constant dense<16.0> : tensor<2x4x4xf32>
+  %0 = nn.matmul %q, %q transpose_rhs : tensor<2x4x8xf32>, tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %1 = nn.mul %0, %part : tensor<2x4x4xf32>
+  %2 = nn.tanh %1 : tensor<2x4x4xf32>
+  %3 = nn.mul %cap, %2 : tensor<2x4x4xf32>
+  %4 = nn.add %3, %m : tensor<2x4x4xf32>
+  %5 = nn.softmax %4 axis 2 : tensor<2x4x4xf32>
+  %6 = nn.matmul %5, %q : tensor<2x4x4xf32>, tensor<2x4x8xf32> -> tensor<2x4x8xf32>
+  nn.return %6 : tensor<2x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: nn.function @capped_mask(
+nn.function @capped_mask(%q: tensor<2x4x8xf32>, %m: tensor<2x4x4xf32>) -> tensor<2x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // REMARK: remark: [Missed] softmax | Category:raise | Remark="a mask is added before the scale or the soft cap, or to other matrices"
+  %0 = nn.matmul %q, %q transpose_rhs : tensor<2x4x8xf32>, tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %1 = nn.add %0, %m : tensor<2x4x4xf32>
+  %2 = nn.tanh %1 : tensor<2x4x4xf32>
+  %3 = nn.softmax %2 axis 2 : tensor<2x4x4xf32>
+  %4 = nn.matmul %3, %q : tensor<2x4x4xf32>, tensor<2x4x8xf32> -> tensor<2x4x8xf32>
+  nn.return %4 : tensor<2x4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: nn.function @capped_twice(
+nn.function @capped_twice(%q: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  // CHECK-NOT: nn.attention
+  // REMARK: remark: [Missed] softmax | Category:raise | Remark="its scores are bounded twice"
+  %0 = nn.matmul %q, %q transpose_rhs : tensor<2x4x8xf32>, tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %1 = nn.tanh %0 : tensor<2x4x4xf32>
+  %2 = nn.tanh %1 : tensor<2x4x4xf32>
   %3 = nn.softmax %2 axis 2 : tensor<2x4x4xf32>
   %4 = nn.matmul %3, %q : tensor<2x4x4xf32>, tensor<2x4x8xf32> -> tensor<2x4x8xf32>
   nn.return %4 : tensor<2x4x8xf32>

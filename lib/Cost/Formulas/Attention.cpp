@@ -11,14 +11,18 @@
 using namespace mlir;
 using namespace pipewright;
 
-/// For each pair of query and key two products of rows, the scale, the mask
-/// and a softmax (14).
+/// For each pair of query and key two products of rows, the scale, the mask and
+/// a softmax (14), and under a soft cap a hyperbolic tangent and its two
+/// scales.
 static Work priceAttention(nn::AttentionOp op) {
   nn::AttentionSizes sizes(op);
   int64_t pairs = sizes.keys;
   for (int64_t size : sizes.perHead(1))
     pairs *= size;
-  return streamOperands(op, pairs * (2 * (sizes.size + sizes.valueSize) + 16));
+  int64_t perPair = 2 * (sizes.size + sizes.valueSize) + 16;
+  if (op.getSoftcap())
+    perPair += 12;
+  return streamOperands(op, pairs * perPair);
 }
 
 namespace pipewright {

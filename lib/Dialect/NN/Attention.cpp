@@ -57,6 +57,9 @@ LogicalResult AttentionOp::verify() {
       failed(verifyShape(*this, "result", getResult(), result)))
     return failure();
 
+  if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))
+    return emitOpError("has a soft cap of ")
+           << getSoftcap()->convertToDouble() << "; it must be above 0";
   int64_t queries = query[query.size() - 2], keys = key[key.size() - 2];
   if (getCausal() && queries > keys)
     return emitOpError("is causal, but has ")
@@ -142,35 +145,61 @@ static Value clearHiddenRows(OpBuilder &builder, Location loc, Value weights) {
                           createSplatLike(builder, loc, weights, 0), weights);
 }
 
+/// \p value times \p factor.
+static Value createScaled(OpBuilder &builder, Location loc, Value value,
+                          double factor) {
+  if (factor == 1)
+    return value;
+  return MulOp::create(builder, loc, value,
+                       createSplatLike(builder, loc, value, factor));
+}
+
+Value nn::createScaledProduct(OpBuilder &builder, AttentionOp op,
+                              double scale) {
+  Location loc = op.getLoc();
+  AttentionSizes sizes(op);
+  auto type = RankedTensorType::get(sizes.perGroup(sizes.keys), getSumType(op));
+  Value query =
+      createReshape(builder, loc, op.getQuery(), sizes.perGroup(sizes.size));
+  Value product =
+      MatMulOp::create(builder, loc, type, query, op.getKey(),
+                       /*transpose_lhs=*/false, /*transpose_rhs=*/true);
+  return createScaled(builder, loc, product, scale);
+}
+
+Value nn::createCapFraction(OpBuilder &builder, AttentionOp op) {
+  double scale = op.getScale().convertToDouble();
+  double cap = op.getSoftcap()->convertToDouble();
+  return TanhOp::create(builder, op.getLoc(),
+                        createScaledProduct(builder, op, scale / cap));
+}
+
+/// The scores before any mask, one matrix a group.
+static Value createScores(OpBuilder &builder, AttentionOp op) {
+  if (!op.getSoftcap())
+    return createScaledProduct(builder, op, op.getScale().convertToDouble());
+  return createScaled(builder, op.getLoc(), createCapFraction(builder, op),
+                      op.getSoftcap()->convertToDouble());
+}
+
 Value nn::createAttentionWeights(OpBuilder &builder, AttentionOp op) {
   Location loc = op.getLoc();
   AttentionSizes sizes(op);
-  Type sum = getSumType(op);
-  SmallVector<int64_t> perGroup = sizes.perGroup(sizes.keys);
   SmallVector<int64_t> perHead = sizes.perHead(sizes.keys);
-
-  Value query =
-      createReshape(builder, loc, op.getQuery(), sizes.perGroup(sizes.size));
-  Value scores = MatMulOp::create(
-      builder, loc, RankedTensorType::get(perGroup, sum), query, op.getKey(),
-      /*transpose_lhs=*/false, /*transpose_rhs=*/true);
-  double scale = op.getScale().convertToDouble();
-  if (scale != 1)
-    scores = MulOp::create(builder, loc, scores,
-                           createSplatLike(builder, loc, scores, scale));
-  scores = createReshape(builder, loc, scores, perHead);
-  if (Value mask = op.getMask())
+  Value scores =
+      createReshape(builder, loc, createScores(builder, op), perHead);
+  if (Value mask = op.getMask()) {
+    mask = createCast(builder, loc, mask, getSumType(op));
     scores = AddOp::create(builder, loc, scores,
-                           createBroadcast(builder, loc,
-                                           createCast(builder, loc, mask, sum),
-                                           perHead));
+                           createBroadcast(builder, loc, mask, perHead));
+  }
   if (op.getCausal())
     scores = hideLaterKeys(builder, loc, scores, sizes);
   Value weights =
       SoftmaxOp::create(builder, loc, scores, /*axis=*/perHead.size() - 1);
   if (op.getMask())
     weights = clearHiddenRows(builder, loc, weights);
-  return createReshape(builder, loc, weights, perGroup);
+  return createReshape(builder, loc, weights, sizes.perGroup(sizes.keys));
 }
 
 //===----------------------------------------------------------------------===//

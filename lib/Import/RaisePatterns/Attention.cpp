@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// softmax(Q K^T) V with a scale on either factor or on their product, and any
-// number of masks. Masks are added with an axis for the heads, products are
-// made with or without one, and heads that share keys are repeated keys or rows
-// of one product: all these are the same rows in the same order.
+// softmax(Q K^T) V with a scale on either factor or on their product, perhaps a
+// soft cap, and any number of masks. Masks are added with an axis for the
+// heads, products are made with or without one, and heads that share keys are
+// repeated keys or rows of one product: all these are the same rows in the same
+// order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -229,7 +230,9 @@ struct RaiseAttention : OpRewritePattern<nn::SoftmaxOp> {
     Value attention = nn::AttentionOp::create(
         rewriter, loc, getTensorType(query).clone(result), query, key, value,
         scores.buildMask(rewriter, loc), rewriter.getF64FloatAttr(scale),
-        scores.causal ? rewriter.getUnitAttr() : UnitAttr());
+        scores.causal ? rewriter.getUnitAttr() : UnitAttr(),
+        scores.softcap ? rewriter.getF64FloatAttr(*scores.softcap)
+                       : FloatAttr());
     rewriter.replaceOp(sum, nn::createReshape(rewriter, loc, attention,
                                               getShape(sum.getResult())));
   }

@@ -113,7 +113,7 @@ static bool leadsToProduct(Value value) {
       value = op->getOperand(0);
     } else if (isa<nn::MulOp, nn::DivOp>(op)) {
       value = op->getOperand(getSplat(op->getOperand(0)) ? 1 : 0);
-    } else if (isa<nn::ReshapeOp, nn::CastOp>(op)) {
+    } else if (isa<nn::ReshapeOp, nn::CastOp, nn::TanhOp>(op)) {
       value = op->getOperand(0);
     } else {
       return false;
@@ -127,8 +127,8 @@ static bool leadsToProduct(Value value) {
 bool AttentionScores::meet(ArrayRef<int64_t> masked) {
   if (masked.size() > shape.size())
     shape.assign(masked.begin(), masked.end());
-  // The scale comes before the masks, and all are of the same matrices.
-  return scale == 1 && masked.size() >= 2 &&
+  // Scale and cap come before the masks, and all are of the same matrices.
+  return scale == 1 && !softcap && masked.size() >= 2 &&
          masked.take_back(2) == ArrayRef(shape).take_back(2);
 }
 
@@ -138,6 +138,15 @@ bool AttentionScores::skipScale(Value &value) {
     return false;
   scale *= scaled->second;
   value = scaled->first;
+  return true;
+}
+
+/// What was taken for the scale so far is that of a hyperbolic tangent.
+bool AttentionScores::skipCap(nn::TanhOp op, Value &value) {
+  if (softcap || !(scale > 0))
+    return false;
+  softcap = std::exchange(scale, 1);
+  value = op.getOperand();
   return true;
 }
 
@@ -180,6 +189,7 @@ FailureOr<AttentionScores> AttentionScores::match(Value value, StringRef &why) {
     if ((scores.product = dyn_cast<nn::MatMulOp>(op))) {
       if (scores.shape.empty())
         scores.shape = llvm::to_vector(pipewright::getShape(value));
+      scores.scale *= scores.softcap.value_or(1);
       return scores;
     }
     if (isa<nn::ReshapeOp>(op)) {
@@ -195,8 +205,13 @@ FailureOr<AttentionScores> AttentionScores::match(Value value, StringRef &why) {
       why = "its scores are scaled by more than one number";
       if (!scores.skipScale(value))
         return failure();
+    } else if (auto fraction = dyn_cast<nn::TanhOp>(op)) {
+      why = "its scores are bounded twice";
+      if (!scores.skipCap(fraction, value))
+        return failure();
     } else if (auto sum = dyn_cast<nn::AddOp>(op)) {
-      why = "a mask is added before the scale, or to other matrices";
+      why = "a mask is added before the scale or the soft cap, or to other "
+            "matrices";
       if (!scores.skipSum(sum, value))
         return failure();
     } else if (auto choice = dyn_cast<nn::SelectOp>(op)) {

@@ -12,7 +12,7 @@
 namespace pipewright {
 
 /// What lies between the product Q K^T and the softmax of an attention: a
-/// scale, then masks. Matching changes nothing.
+/// scale, perhaps a soft cap, then masks. Matching changes nothing.
 struct AttentionScores {
   /// Takes \p value, the operand of a softmax along its last axis, apart. On
   /// failure \p why says what stands in the way.
@@ -25,6 +25,8 @@ struct AttentionScores {
 
   nn::MatMulOp product;
   double scale = 1;
+  /// What bounds the scaled products: softcap tanh(x / softcap).
+  std::optional<double> softcap;
   /// Whether queries see no later keys.
   bool causal = false;
   /// The shape of the scores where they have most axes: [batch..., heads,
@@ -33,6 +35,7 @@ struct AttentionScores {
 
 private:
   bool skipScale(mlir::Value &value);
+  bool skipCap(nn::TanhOp op, mlir::Value &value);
   bool skipSum(nn::AddOp op, mlir::Value &value);
   bool skipSelection(nn::SelectOp op, mlir::Value &value);
   bool meet(llvm::ArrayRef<int64_t> masked);

@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 //
 // With the weights P = softmax(S), S = scale Q K^T + mask and Y = P V:
-// dV = P^T dY, dS = softmax'(dY V^T), dQ = scale dS K, dK = scale dS^T Q. The
-// weights are computed again from the operands, as FlashAttention does (Dao et
-// al., arXiv:2205.14135), so forward saves nothing of the size of S.
+// dV = P^T dY, dS = softmax'(dY V^T), dQ = scale dS K, dK = scale dS^T Q. Under
+// a soft cap, S = cap T + mask with T = tanh(scale Q K^T / cap), and dQ and dK
+// have dS (1 - T^2) for dS. The weights are computed again from the operands,
+// as FlashAttention does (Dao et al., arXiv:2205.14135), so forward saves
+// nothing of the size of S.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,10 +39,16 @@ static Value scoresGradient(AttentionOp op, Value dy, GradientBuilder &b) {
                                      getShape(weights).size() - 1);
 }
 
-/// scale dS, rounded to the operands' type.
+/// The gradient of Q K^T, rounded to the operands' type.
 static Value productGradient(AttentionOp op, Value dy, GradientBuilder &b) {
-  Value scaled =
-      b.scale(scoresGradient(op, dy, b), op.getScale().convertToDouble());
+  Value gradient = scoresGradient(op, dy, b);
+  if (op.getSoftcap()) {
+    Value fraction = nn::createCapFraction(b.getBuilder(), op);
+    Value passed =
+        b.subtract(b.constant(1, fraction), b.multiply(fraction, fraction));
+    gradient = b.multiply(gradient, passed);
+  }
+  Value scaled = b.scale(gradient, op.getScale().convertToDouble());
   return b.castTo(scaled, getElementTypeOrSelf(op.getType()));
 }
 

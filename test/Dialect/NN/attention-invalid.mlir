@@ -64,6 +64,14 @@ nn.function @causal(%q: tensor<2x4x8xf32>, %k: tensor<2x3x8xf32>) -> tensor<2x4x
 
 // -----
 
+nn.function @softcap(%q: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  // expected-error @below {{'nn.attention' op has a soft cap of 0.000000e+00; it must be above 0}}
+  %0 = nn.attention %q, %q, %q scale 1.0 softcap 0.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  nn.return %0 : tensor<2x4x8xf32>
+}
+
+// -----
+
 nn.function @odd(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   // expected-error @below {{'nn.rotary' op rotates pairs of [2, 3]; the last axis must have an even size}}
   %0 = nn.rotary %x, %x, %x : tensor<2x3xf32>

@@ -7,8 +7,11 @@ nn.function @attention(%q: tensor<2x8x4x16xf32>, %k: tensor<2x2x6x16xf32>, %v: t
   %0 = nn.attention %q, %k, %v scale 0.25 : (tensor<2x8x4x16xf32>, tensor<2x2x6x16xf32>, tensor<2x2x6x5xf32>) -> tensor<2x8x4x5xf32>
   // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} causal scale 1.000000e+00 : (tensor<2x8x4x16xf32>, tensor<2x2x6x16xf32>, tensor<2x2x6x5xf32>, tensor<2x1x1x6xf32>) -> tensor<2x8x4x5xf32>
   %1 = nn.attention %q, %k, %v mask %mask causal scale 1.0 : (tensor<2x8x4x16xf32>, tensor<2x2x6x16xf32>, tensor<2x2x6x5xf32>, tensor<2x1x1x6xf32>) -> tensor<2x8x4x5xf32>
-  %2 = nn.add %0, %1 : tensor<2x8x4x5xf32>
-  nn.return %2 : tensor<2x8x4x5xf32>
+  // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} causal scale 1.000000e+00 softcap 5.000000e+01 :
+  %2 = nn.attention %q, %k, %v causal scale 1.0 softcap 50.0 : (tensor<2x8x4x16xf32>, tensor<2x2x6x16xf32>, tensor<2x2x6x5xf32>) -> tensor<2x8x4x5xf32>
+  %3 = nn.add %0, %1 : tensor<2x8x4x5xf32>
+  %4 = nn.add %2, %3 : tensor<2x8x4x5xf32>
+  nn.return %4 : tensor<2x8x4x5xf32>
 }
 
 // CHECK-LABEL: nn.function @rotary

@@ -270,6 +270,22 @@ TEST(EvaluateAttention, HeadsShareKeysAndAMaskHidesThem) {
   expectFloats(results[0], {4, 3});
 }
 
+TEST(EvaluateAttention, ASoftCapBoundsScores) {
+  FunctionText text(R"(
+    nn.function @f(%q: tensor<1x1x1xf32>, %k: tensor<1x2x1xf32>,
+                   %v: tensor<1x2x1xf32>) -> tensor<1x1x1xf32> {
+      %0 = nn.attention %q, %k, %v scale 0.5 softcap 2.0
+          : (tensor<1x1x1xf32>, tensor<1x2x1xf32>, tensor<1x2x1xf32>)
+          -> tensor<1x1x1xf32>
+      nn.return %0 : tensor<1x1x1xf32>
+    })");
+  // tanh(1.09861229 / 2) is a half, so the scores are 0 and 1.
+  Tensors results =
+      text.evaluate({floats({1, 1, 1}, {2}), floats({1, 2, 1}, {0, 1.09861229}),
+                     floats({1, 2, 1}, {1, 3})});
+  expectFloats(results[0], {2.46211716});
+}
+
 TEST(EvaluateAttention, RotaryPairs) {
   FunctionText text(R"(
     nn.function @f(%x: tensor<4xf32>, %c: tensor<4xf32>, %s: tensor<4xf32>)

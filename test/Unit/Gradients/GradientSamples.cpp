@@ -109,6 +109,10 @@ static void addAttention(std::vector<GradientSample> &samples) {
          applyFunctional("attention %a, %b, %c mask %d causal scale 0.5",
                          {"2x4x3x2xf64", "2x2x5x2xf64", "2x2x5x3xf64", mask},
                          "2x4x3x3xf64")});
+  samples.push_back(
+      {"attention",
+       applyFunctional("attention %a, %b, %c scale 2.0 softcap 1.5",
+                       {"2x3x4xf64", "2x5x4xf64", "2x5x2xf64"}, "2x3x2xf64")});
   for (const char *form : {"", " interleaved"})
     samples.push_back({"rotary", apply(std::string("rotary %a, %b, %c") + form,
                                        {"2x4xf64", "2x4xf64", "2x4xf64"},

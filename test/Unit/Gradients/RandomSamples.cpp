@@ -266,7 +266,8 @@ void SampleMaker::addAttention() {
   if (queries <= keys && flip())
     text += " causal";
   add("attention",
-      applyFunctional(text + " scale 0.75", operands,
+      applyFunctional(text + " scale 0.75" + (flip() ? " softcap 1.5" : ""),
+                      operands,
                       type(concatenate(batch, {heads, queries, valueSize}))));
 }
 

@@ -140,6 +140,21 @@ static const RaiseCase cases[] = {
       %4 = nn.matmul %3, %h : tensor<1x2x2xf32>, tensor<1x2x4xf32> -> tensor<1x2x4xf32>
       %y = nn.reshape %4 : tensor<1x2x4xf32> -> tensor<2x4xf32>)",
      3},
+    {"AttentionOfGemma2", "nn.attention", R"(
+      %quarter = nn.constant dense<0.25> : tensor<1x2x2xf32>
+      %cap = nn.constant dense<1.5> : tensor<1x2x2xf32>
+      %mask = nn.constant dense<[[[0.0, -3.4028235e38], [0.0, 0.0]]]> : tensor<1x2x2xf32>
+      %h = nn.reshape %x : tensor<2x4xf32> -> tensor<1x2x4xf32>
+      %0 = nn.matmul %h, %h transpose_rhs : tensor<1x2x4xf32>, tensor<1x2x4xf32> -> tensor<1x2x2xf32>
+      %1 = nn.mul %0, %quarter : tensor<1x2x2xf32>
+      %2 = nn.div %1, %cap : tensor<1x2x2xf32>
+      %3 = nn.tanh %2 : tensor<1x2x2xf32>
+      %4 = nn.mul %3, %cap : tensor<1x2x2xf32>
+      %5 = nn.add %4, %mask : tensor<1x2x2xf32>
+      %6 = nn.softmax %5 axis 2 : tensor<1x2x2xf32>
+      %7 = nn.matmul %6, %h : tensor<1x2x2xf32>, tensor<1x2x4xf32> -> tensor<1x2x4xf32>
+      %y = nn.reshape %7 : tensor<1x2x4xf32> -> tensor<2x4xf32>)",
+     3},
     // Two heads of queries share one of keys, all of which the second may not
     // see: PyTorch 2 gives it zeros.
     {"AttentionOfGroups", "nn.attention", R"(

@@ -38,8 +38,15 @@ struct AttentionSizes {
 /// The type in which \p op adds up: f32, or f64 for operands of f64.
 mlir::Type getSumType(AttentionOp op);
 
-/// softmax(scale Q K^T + mask) of \p op, of its sum type and of the shape
+/// The matrices Q K^T of \p op times \p scale, of its sum type and of the shape
 /// `perGroup(keys)`.
+mlir::Value createScaledProduct(mlir::OpBuilder &builder, AttentionOp op,
+                                double scale);
+
+/// tanh(scale Q K^T / softcap) of \p op, which has a soft cap, as above.
+mlir::Value createCapFraction(mlir::OpBuilder &builder, AttentionOp op);
+
+/// The softmax of \p op's scores, as above.
 mlir::Value createAttentionWeights(mlir::OpBuilder &builder, AttentionOp op);
 
 /// Each pair (a, b) of the last axis as (-b, a), as in `nn.rotary`.

@@ -41,6 +41,7 @@ getWeights(AttentionOp op, const AttentionSizes &sizes, ArrayRef<int64_t> index,
            ArrayRef<double> query, ArrayRef<double> keys,
            const HostTensor *mask) {
   double scale = op.getScale().convertToDouble();
+  double cap = op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 0;
   int64_t seen = op.getCausal() ? index.back() + sizes.keys - sizes.queries + 1
                                 : sizes.keys;
   SmallVector<double> scores;
@@ -50,7 +51,8 @@ getWeights(AttentionOp op, const AttentionSizes &sizes, ArrayRef<int64_t> index,
       sum += query[k] * keys[j * sizes.size + k];
     SmallVector<int64_t> position(index);
     position.push_back(j);
-    scores.push_back(scale * sum + (mask ? getMaskAt(*mask, position) : 0));
+    double score = cap ? cap * std::tanh(scale * sum / cap) : scale * sum;
+    scores.push_back(score + (mask ? getMaskAt(*mask, position) : 0));
   }
   applySoftmax(scores);
   if (mask)

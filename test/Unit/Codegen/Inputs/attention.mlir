@@ -9,6 +9,11 @@ nn.function @attention_of_groups(%q: tensor<2x6x5x4xf32>, %k: tensor<2x2x7x4xf32
   nn.return %0 : tensor<2x6x5x6xf32>
 }
 
+nn.function @attention_softcap(%q: tensor<2x6x5x4xf32>, %k: tensor<2x2x5x4xf32>, %m: tensor<1x6x1x5xf32>) -> tensor<2x6x5x4xf32> {
+  %0 = nn.attention %q, %k, %k mask %m causal scale 0.5 softcap 1.5 : (tensor<2x6x5x4xf32>, tensor<2x2x5x4xf32>, tensor<2x2x5x4xf32>, tensor<1x6x1x5xf32>) -> tensor<2x6x5x4xf32>
+  nn.return %0 : tensor<2x6x5x4xf32>
+}
+
 nn.function @attention_f64(%q: tensor<4x5x4xf64>, %k: tensor<2x5x4xf64>) -> tensor<4x5x4xf64> {
   %0 = nn.attention %q, %k, %k causal scale 1.0 : (tensor<4x5x4xf64>, tensor<2x5x4xf64>, tensor<2x5x4xf64>) -> tensor<4x5x4xf64>
   nn.return %0 : tensor<4x5x4xf64>

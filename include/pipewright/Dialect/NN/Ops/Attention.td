@@ -19,6 +19,9 @@ def NN_AttentionOp : NN_Op<"attention", [Pure, NN_Contraction,
     heads in a row as that makes share the keys and values of a group. (Vaswani
     et al., arXiv:1706.03762; Ainslie et al., arXiv:2305.13245)
 
+    With `softcap` c, the scores s are c tanh(s / c) before any mask (Gemma Team,
+    arXiv:2408.00118).
+
     The optional mask is added to the scores [batch..., heads, queries, keys];
     it has their rank, and size 1 on an axis along which it is repeated. A query
     from which it hides all keys, by minus infinity, gets zeros. With `causal`,
@@ -35,11 +38,13 @@ def NN_AttentionOp : NN_Op<"attention", [Pure, NN_Contraction,
   }];
   let arguments = (ins NN_FloatTensor:$query, NN_FloatTensor:$key,
                        NN_FloatTensor:$value, Optional<NN_FloatTensor>:$mask,
-                       F64Attr:$scale, UnitAttr:$causal);
+                       F64Attr:$scale, UnitAttr:$causal,
+                       OptionalAttr<F64Attr>:$softcap);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` $mask^)? (`causal` $causal^)?
-    `scale` $scale attr-dict `:` functional-type(operands, results)
+    `scale` $scale (`softcap` $softcap^)? attr-dict
+    `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
