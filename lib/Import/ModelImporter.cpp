@@ -137,9 +137,12 @@ void ModelImporter::createModel() {
   model = pp::ModelOp::create(opBuilder, opBuilder.getUnknownLoc(), name,
                               opBuilder.getArrayAttr(specs));
   Block &body = model.getBody().emplaceBlock();
-  for (const ModelInput &input : inputs)
-    root.values[input.name] = body.addArgument(
+  for (const ModelInput &input : inputs) {
+    Value argument = body.addArgument(
         input.type, NameLoc::get(StringAttr::get(context, input.name)));
+    root.values[input.name] = argument;
+    unsignedBits[argument] = input.unsignedBits;
+  }
   builder = NNBuilder(OpBuilder::atBlockEnd(&body));
 }
 
@@ -177,11 +180,34 @@ void ModelImporter::defineResults(int index, const OnnxNode &node) {
     if (name.empty())
       continue;
     if (Value value = node.getResult(i))
-      scope->values[name] = value;
+      scope->values[name] = holdUnsigned(value, node.getUnsignedBits(i));
     else
       scope->report.nodeError(index) << "has result " << i << " ('" << name
                                      << "'), which is not supported";
   }
+}
+
+/// Whether \p op's results are elements of its operands.
+static bool movesElements(Operation *op) {
+  return isa_and_nonnull<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp,
+                         nn::SliceOp, nn::ConcatOp, nn::GatherOp>(op);
+}
+
+/// \p value as one that holds unsigned integers of \p bits bits: what overflows
+/// them wraps around, which it does not in the type that holds them.
+Value ModelImporter::holdUnsigned(Value value, unsigned bits) {
+  unsigned has = unsignedBits.lookup(value);
+  if (has == bits)
+    return value;
+  if (bits == 0)
+    // The same numbers, but signed: a value of its own.
+    return nn::ReshapeOp::create(builder.getOpBuilder(), builder.getLoc(),
+                                 getTensorType(value), value);
+  if (has != 0 || !movesElements(value.getDefiningOp()))
+    value = builder.create<nn::ModOp>(
+        value, builder.splatLike(value, std::ldexp(1.0, bits)));
+  unsignedBits[value] = bits;
+  return value;
 }
 
 /// A model may have a configuration for each of several sets of devices; its
@@ -312,7 +338,13 @@ FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
   if (isa_and_nonnull<FloatType>(element) && !contents->dims.empty())
     return imported[&tensor] =
                createParameter(*contents, tensor.name(), &tensor);
-  return builder.constant(convertTensor(*contents, context));
+  return createConstant(*contents);
+}
+
+Value ModelImporter::createConstant(const TensorContents &contents) {
+  Value value = builder.constant(convertTensor(contents, context));
+  unsignedBits[value] = pipewright::getUnsignedBits(contents.dataType);
+  return value;
 }
 
 FailureOr<Value> ModelImporter::importCopy(const TensorProto &tensor,
@@ -339,7 +371,7 @@ FailureOr<Value> ModelImporter::importConstant(const TensorProto &tensor,
   if (isa_and_nonnull<FloatType>(element) &&
       contents->bytes.size() > maxInlineBytes)
     return createParameter(*contents, name, /*initializer=*/nullptr);
-  return builder.constant(convertTensor(*contents, context));
+  return createConstant(*contents);
 }
 
 Value ModelImporter::createParameter(const TensorContents &contents,

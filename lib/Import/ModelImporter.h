@@ -37,6 +37,9 @@ private:
   mlir::DenseElementsAttr getKnown(mlir::Value value) override;
   void keepFixed(mlir::Value value) override;
   void addConditionalRows(ConditionalRows rows) override;
+  unsigned getUnsignedBits(mlir::Value value) override {
+    return unsignedBits.lookup(value);
+  }
   void remarkOnce(llvm::StringRef message) override;
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   importGraph(const onnx::GraphProto &graph,
@@ -51,6 +54,8 @@ private:
   void importNodes(llvm::ArrayRef<int> order);
   void importNode(int index);
   void defineResults(int index, const OnnxNode &node);
+  mlir::Value holdUnsigned(mlir::Value value, unsigned bits);
+  mlir::Value createConstant(const onnx::TensorContents &contents);
   void noteStage(const onnx::NodeProto &node);
   void noteTypes();
   void importReturn();
@@ -89,6 +94,8 @@ private:
   /// Values of initializers, which a body that is imported several times
   /// shares.
   llvm::DenseMap<const onnx::TensorProto *, mlir::Value> imported;
+  /// Values that hold unsigned integers, and how many bits those have.
+  llvm::DenseMap<mlir::Value, unsigned> unsignedBits;
   /// Parameters by name, with their tensors if these are initializers.
   llvm::StringMap<const onnx::TensorProto *> parameters;
   int64_t depth = 0; ///< of the graph within graphs

@@ -29,6 +29,7 @@ struct Dim {
 struct SymbolicInput {
   std::string name;
   Type element;
+  unsigned unsignedBits;
   SmallVector<Dim> dims;
 };
 
@@ -84,6 +85,7 @@ void InputReader::read(const ValueInfoProto &info) {
   SymbolicInput input;
   input.name = info.name();
   input.element = convertElementType(type.elem_type(), context);
+  input.unsignedBits = getUnsignedBits(type.elem_type());
   if (!input.element) {
     report.error() << "has input '" << info.name() << "' with elements of type "
                    << getDataTypeName(type.elem_type())
@@ -199,7 +201,8 @@ ModelInputs InputReader::bind() {
     if (!nn::hasReasonableSize(shape))
       report.error() << "has input '" << input.name << "' of type " << type
                      << ", which has too many elements";
-    bound.push_back({input.name, type, getBatchAxis(input)});
+    bound.push_back(
+        {input.name, type, getBatchAxis(input), input.unsignedBits});
     checkBatch(bound.back());
   }
   reportSymbols();

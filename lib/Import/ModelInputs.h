@@ -23,7 +23,8 @@ class ValueInfoProto;
 struct ModelInput {
   std::string name;
   mlir::RankedTensorType type;
-  int64_t axis; ///< along which micro-batches are cut; -1: not at all
+  int64_t axis;          ///< along which micro-batches are cut; -1: not at all
+  unsigned unsignedBits; ///< of its unsigned integers; 0: it has others
 };
 
 /// The inputs of a model, and the name of their batch dimension if it has one.

@@ -45,6 +45,18 @@ void OnnxNode::setResult(unsigned i, Value value) {
   results[i] = value;
 }
 
+unsigned OnnxNode::getUnsignedBits(unsigned i) const {
+  if (auto it = resultBits.find(i); it != resultBits.end())
+    return it->second;
+  if (unsigned bits = context.getUnsignedBits(getResult(i)))
+    return bits;
+  Type element = pipewright::getElementType(getResult(i));
+  for (Value operand : operands)
+    if (operand && pipewright::getElementType(operand) == element)
+      return context.getUnsignedBits(operand);
+  return 0;
+}
+
 //===----------------------------------------------------------------------===//
 // Values that must be known
 //===----------------------------------------------------------------------===//
@@ -176,6 +188,11 @@ FailureOr<Type> OnnxNode::getElementType(int64_t dataType) const {
     return emitError() << "has elements of type " << getDataTypeName(dataType)
                        << ", which is not supported";
   return type;
+}
+
+FailureOr<Type> OnnxNode::getResultType(unsigned i, int64_t dataType) {
+  setUnsignedBits(i, pipewright::getUnsignedBits(dataType));
+  return getElementType(dataType);
 }
 
 LogicalResult OnnxNode::broadcastTogether(MutableArrayRef<Value> values) const {

@@ -16,6 +16,19 @@ using namespace mlir;
 using namespace pipewright;
 using namespace pipewright::onnx;
 
+unsigned pipewright::getUnsignedBits(int32_t dataType) {
+  switch (dataType) {
+  case TensorProto::UINT8:
+    return 8;
+  case TensorProto::UINT16:
+    return 16;
+  case TensorProto::UINT32:
+    return 32;
+  default:
+    return 0;
+  }
+}
+
 Type pipewright::convertElementType(int32_t dataType, MLIRContext *context) {
   Builder builder(context);
   switch (dataType) {
@@ -31,10 +44,13 @@ Type pipewright::convertElementType(int32_t dataType, MLIRContext *context) {
     return builder.getI1Type();
   case TensorProto::INT8:
     return builder.getI8Type();
+  case TensorProto::UINT8:
   case TensorProto::INT16:
     return builder.getI16Type();
+  case TensorProto::UINT16:
   case TensorProto::INT32:
     return builder.getI32Type();
+  case TensorProto::UINT32:
   case TensorProto::INT64:
     return builder.getI64Type();
   default:

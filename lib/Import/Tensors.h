@@ -14,12 +14,15 @@
 
 namespace pipewright {
 
+/// How many bits the unsigned integers of an ONNX data type have, if a signed
+/// type can hold them; 0 for other types.
+unsigned getUnsignedBits(int32_t dataType);
+
 /// Our element type for an ONNX data type; null for types that nn ops do not
-/// compute with.
+/// compute with. Unsigned integers are held in the next wider signed type.
 mlir::Type convertElementType(int32_t dataType, mlir::MLIRContext *context);
 
-/// The values of a tensor. Unsigned integers are widened to the next signed
-/// type, which holds all of them.
+/// The values of a tensor, in the type that convertElementType gives.
 mlir::DenseElementsAttr convertTensor(const onnx::TensorContents &contents,
                                       mlir::MLIRContext *context);
 

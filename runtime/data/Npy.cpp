@@ -23,15 +23,18 @@ namespace {
 struct TypeName {
   string_view text;
   PprtDtype dtype;
+  int64_t bytes;
 };
 } // namespace
 
-// NumPy has no bf16: packages that add it save two bytes of no type.
+// NumPy has no bf16: packages that add it save two bytes of no type. Of the
+// names of a dtype the first is written.
 static constexpr TypeName typeNames[] = {
-    {"<f4", PPRT_F32},  {"<f8", PPRT_F64},  {"<f2", PPRT_F16},
-    {"|V2", PPRT_BF16}, {"<V2", PPRT_BF16}, {"|i1", PPRT_I8},
-    {"<i2", PPRT_I16},  {"<i4", PPRT_I32},  {"<i8", PPRT_I64},
-    {"|b1", PPRT_BOOL}};
+    {"<f4", PPRT_F32, 4},  {"<f8", PPRT_F64, 8},  {"<f2", PPRT_F16, 2},
+    {"<V2", PPRT_BF16, 2}, {"|V2", PPRT_BF16, 2}, {"|i1", PPRT_I8, 1},
+    {"<i2", PPRT_I16, 2},  {"<i4", PPRT_I32, 4},  {"<i8", PPRT_I64, 8},
+    {"|u1", PPRT_I16, 1},  {"<u2", PPRT_I32, 2},  {"<u4", PPRT_I64, 4},
+    {"|b1", PPRT_BOOL, 1}};
 
 static constexpr string_view magic = "\x93NUMPY";
 
@@ -76,6 +79,7 @@ static std::string parseHeader(string_view header, NpyArray &array) {
     return "has element type " + std::string(descr.substr(0, descr.find(','))) +
            ", which is not supported";
   array.dtype = type->dtype;
+  array.elementBytes = type->bytes;
   if (findValue(header, "'fortran_order'").substr(0, 5) != "False")
     return "is in column-major order; save numpy.ascontiguousarray of it";
   if (!parseShape(findValue(header, "'shape'"), array.shape))
@@ -104,7 +108,7 @@ Status pprt::openNpy(const std::string &path, NpyArray &result) {
                      length);
   if (std::string problem = parseHeader(header, result); !problem.empty())
     return fail(problem);
-  uint64_t bytes = getElementBytes(result.dtype);
+  uint64_t bytes = result.elementBytes;
   for (int64_t extent : result.shape)
     if (__builtin_mul_overflow(bytes, uint64_t(extent), &bytes))
       return fail("has a shape that is too large");
@@ -120,7 +124,7 @@ std::string pprt::formatNpyHeader(PprtDtype dtype,
                                   const std::vector<int64_t> &shape) {
   const TypeName *type = nullptr;
   for (const TypeName &candidate : typeNames)
-    if (candidate.dtype == dtype)
+    if (!type && candidate.dtype == dtype)
       type = &candidate;
   if (!type)
     return "";

@@ -16,10 +16,15 @@
 
 namespace pprt {
 
-/// An array in row-major order whose elements stay in the mapped file.
+/// An array in row-major order whose elements stay in the mapped file. Unsigned
+/// integers, which we do not compute with, are narrower there than their dtype,
+/// the next wider signed one.
 struct NpyArray {
+  bool isUnsigned() const { return elementBytes < getElementBytes(dtype); }
+
   std::unique_ptr<MappedFile> file;
   PprtDtype dtype;
+  int64_t elementBytes; ///< in the file
   std::vector<int64_t> shape;
   const uint8_t *data;
 };

@@ -14,7 +14,7 @@ using namespace pprt;
 namespace {
 /// A sample is `slices` slices along the axis: usually one, but labels of a
 /// whole sequence may be laid out flat. Seen as [outer][axis][inner], outer
-/// being the axes before and inner the bytes of those after.
+/// being the axes before and inner those after.
 class NpySource : public InputSource {
 public:
   NpySource(NpyArray array, const InputSpec &input, int64_t microbatchSize);
@@ -28,6 +28,8 @@ public:
   Status validate(int64_t samples) const override;
 
 private:
+  void copyElements(int64_t first, int64_t count, int64_t position,
+                    uint8_t *destination) const;
   int64_t readInteger(int64_t index) const;
   int64_t getSampleOf(int64_t element) const;
 
@@ -35,7 +37,7 @@ private:
   InputSpec input;
   int64_t slices = 1;
   int64_t outer = 1;
-  int64_t inner; ///< bytes
+  int64_t inner = 1;
 };
 } // namespace
 
@@ -43,9 +45,11 @@ InputSource::~InputSource() = default;
 
 NpySource::NpySource(NpyArray npy, const InputSpec &spec,
                      int64_t microbatchSize)
-    : array(std::move(npy)), input(spec), inner(getElementBytes(spec.dtype)) {
+    : array(std::move(npy)), input(spec) {
+  // Unsigned integers fit any wider type.
+  array.dtype = input.dtype;
   if (input.axis < 0) {
-    inner *= countElements(input.shape);
+    inner = countElements(input.shape);
     return;
   }
   slices = input.shape[input.axis] / microbatchSize;
@@ -60,19 +64,39 @@ NpySource::NpySource(NpyArray npy, const InputSpec &spec,
 void NpySource::copy(int64_t sample, int64_t position,
                      uint8_t *destination) const {
   if (input.axis < 0) {
-    memcpy(destination, array.data, inner);
+    copyElements(0, inner, 0, destination);
     return;
   }
-  int64_t bytes = slices * inner;
+  int64_t count = slices * inner;
   int64_t sourceRow = array.shape[input.axis] * inner;
   int64_t targetRow = input.shape[input.axis] * inner;
   for (int64_t i = 0; i < outer; ++i)
-    memcpy(destination + i * targetRow + position * bytes,
-           array.data + i * sourceRow + sample * bytes, bytes);
+    copyElements(i * sourceRow + sample * count, count,
+                 i * targetRow + position * count, destination);
+}
+
+/// Copies \p count elements from \p first on to \p position of \p destination.
+void NpySource::copyElements(int64_t first, int64_t count, int64_t position,
+                             uint8_t *destination) const {
+  int64_t from = array.elementBytes, to = getElementBytes(input.dtype);
+  const uint8_t *source = array.data + first * from;
+  destination += position * to;
+  if (!array.isUnsigned()) {
+    memcpy(destination, source, count * to);
+    return;
+  }
+  memset(destination, 0, count * to);
+  for (int64_t i = 0; i < count; ++i)
+    memcpy(destination + i * to, source + i * from, from);
 }
 
 int64_t NpySource::readInteger(int64_t index) const {
-  const uint8_t *element = array.data + index * getElementBytes(array.dtype);
+  const uint8_t *element = array.data + index * array.elementBytes;
+  if (array.isUnsigned()) {
+    uint64_t value = 0;
+    memcpy(&value, element, array.elementBytes);
+    return value;
+  }
   switch (array.dtype) {
   case PPRT_I8:
     return *reinterpret_cast<const int8_t *>(element);
@@ -96,8 +120,7 @@ int64_t NpySource::readInteger(int64_t index) const {
 
 /// The sample that an element of the array belongs to.
 int64_t NpySource::getSampleOf(int64_t element) const {
-  int64_t innerElements = inner / getElementBytes(input.dtype);
-  return element / innerElements % array.shape[input.axis] / slices;
+  return element / inner % array.shape[input.axis] / slices;
 }
 
 Status NpySource::validate(int64_t samples) const {
@@ -121,11 +144,25 @@ static bool isInteger(PprtDtype dtype) {
   return dtype >= PPRT_I8 && dtype <= PPRT_I64;
 }
 
+static std::string getTypeName(const NpyArray &array) {
+  if (array.isUnsigned())
+    return "u" + std::to_string(8 * array.elementBytes);
+  return getDtypeName(array.dtype);
+}
+
+/// Whether the input can hold all numbers of the array's type.
+static bool canHold(const InputSpec &input, const NpyArray &array) {
+  if (array.dtype == input.dtype)
+    return true;
+  return array.isUnsigned() && isInteger(input.dtype) &&
+         getElementBytes(input.dtype) > array.elementBytes;
+}
+
 /// What is wrong with the array for the input, or "".
 static std::string checkArray(const NpyArray &array, const InputSpec &input,
                               int64_t microbatchSize) {
-  if (array.dtype != input.dtype)
-    return std::string("has elements of type ") + getDtypeName(array.dtype) +
+  if (!canHold(input, array))
+    return "has elements of type " + getTypeName(array) +
            ", but the input's are " + getDtypeName(input.dtype);
   bool matches = array.shape.size() == input.shape.size();
   for (size_t i = 0; matches && i < input.shape.size(); ++i)

@@ -44,6 +44,9 @@ public:
   virtual void keepFixed(mlir::Value value) = 0;
   /// Notes that absent rows must be removed when all nodes are imported.
   virtual void addConditionalRows(ConditionalRows rows) = 0;
+  /// How many bits the unsigned integers of \p value have, which are held in
+  /// the next wider signed type; 0 if it has others.
+  virtual unsigned getUnsignedBits(mlir::Value value) = 0;
   /// Tells the user \p message, once for all nodes of a model.
   virtual void remarkOnce(llvm::StringRef message) = 0;
   /// Imports a graph that the node holds, with \p arguments for its inputs, and
@@ -96,6 +99,17 @@ public:
     return i < results.size() ? results[i] : mlir::Value();
   }
 
+  /// Says that result \p i has unsigned integers of \p bits bits, or signed
+  /// ones with 0. If nothing is said it has those of the operands of its type.
+  void setUnsignedBits(unsigned i, unsigned bits) { resultBits[i] = bits; }
+  /// Sets result \p i to a value whose integers are known to be unsigned or
+  /// not.
+  void setKnownResult(unsigned i, mlir::Value value) {
+    setResult(i, value);
+    setUnsignedBits(i, context.getUnsignedBits(value));
+  }
+  unsigned getUnsignedBits(unsigned i) const;
+
   //===--------------------------------------------------------------------===//
   // Values that must be known
   //===--------------------------------------------------------------------===//
@@ -140,6 +154,8 @@ public:
 
   /// Our element type for ONNX's \p dataType; an error if there is none.
   mlir::FailureOr<mlir::Type> getElementType(int64_t dataType) const;
+  /// The same for elements of result \p i, which may be unsigned.
+  mlir::FailureOr<mlir::Type> getResultType(unsigned i, int64_t dataType);
 
   /// Broadcasts \p values to one shape; fails if their element types differ.
   mlir::LogicalResult
@@ -153,6 +169,7 @@ private:
   ImportContext &context;
   llvm::SmallVector<mlir::Value> operands;
   llvm::SmallVector<mlir::Value> results;
+  llvm::SmallDenseMap<unsigned, unsigned> resultBits;
   /// The attributes that getUnusedAttributes leaves out. To ask for one is no
   /// change of the node.
   mutable llvm::StringSet<> asked;

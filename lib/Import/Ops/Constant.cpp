@@ -56,6 +56,7 @@ static FailureOr<Value> importConstantOfShape(OnnxNode &node) {
   if (getTensorType(*one).getNumElements() != 1)
     return node.emitError()
            << "has value " << one->getType() << ", which is not one number";
+  node.setUnsignedBits(0, node.getContext().getUnsignedBits(*one));
   return b.broadcast(b.reshape(*one, {}), *shape);
 }
 
@@ -95,7 +96,7 @@ static FailureOr<Value> importEyeLike(OnnxNode &node) {
     return node.emitError() << "needs a matrix, not " << type;
   FailureOr<Type> element = type.getElementType();
   if (node.hasAttribute("dtype"))
-    element = node.getElementType(node.getInt("dtype", 0));
+    element = node.getResultType(0, node.getInt("dtype", 0));
   if (failed(element))
     return failure();
   auto positions = type.clone(b.getOpBuilder().getI64Type());
@@ -107,6 +108,7 @@ static FailureOr<Value> importEyeLike(OnnxNode &node) {
 }
 
 static FailureOr<Value> importShape(OnnxNode &node) {
+  node.setUnsignedBits(0, 0);
   ArrayRef<int64_t> shape = getShape(node.operand(0));
   int64_t rank = shape.size();
   auto clamp = [&](int64_t axis) {
@@ -119,6 +121,7 @@ static FailureOr<Value> importShape(OnnxNode &node) {
 }
 
 static FailureOr<Value> importSize(OnnxNode &node) {
+  node.setUnsignedBits(0, 0);
   NNBuilder &b = node.getBuilder();
   return b.reshape(
       b.integers({getTensorType(node.operand(0)).getNumElements()}), {});

@@ -66,7 +66,7 @@ static LogicalResult importIf(OnnxNode &node) {
            << "has " << node.getNumResults() << " results, but its branch has "
            << results->size();
   for (auto [i, result] : llvm::enumerate(*results))
-    node.setResult(i, result);
+    node.setKnownResult(i, result);
   return success();
 }
 
@@ -139,7 +139,7 @@ LogicalResult Unroller::runBody(int64_t trip) {
 
 LogicalResult Unroller::setResults() {
   for (auto [i, value] : llvm::enumerate(carried))
-    node.setResult(i, value);
+    node.setKnownResult(i, value);
   for (auto [i, values] : llvm::enumerate(scanned)) {
     unsigned result = carried.size() + i;
     if (!node.hasResult(result))
@@ -151,6 +151,8 @@ LogicalResult Unroller::setResults() {
             values, [](Value value) { return value.getType(); })))
       return node.emitError()
              << "collects values of unequal types in result " << result;
+    node.setUnsignedBits(result,
+                         node.getContext().getUnsignedBits(values.front()));
     SmallVector<int64_t> shape{1};
     llvm::append_range(shape, getShape(values.front()));
     for (Value &value : values)

@@ -180,7 +180,7 @@ static FailureOr<Value> importCast(OnnxNode &node) {
   node.leaveOut({"saturate"});
   if (!node.hasAttribute("to"))
     return node.emitError() << "lacks attribute 'to'";
-  FailureOr<Type> element = node.getElementType(node.getInt("to", 0));
+  FailureOr<Type> element = node.getResultType(0, node.getInt("to", 0));
   if (failed(element))
     return failure();
   return node.getBuilder().cast(node.operand(0), *element);
@@ -188,6 +188,7 @@ static FailureOr<Value> importCast(OnnxNode &node) {
 
 static FailureOr<Value> importCastLike(OnnxNode &node) {
   node.leaveOut({"saturate"});
+  node.setUnsignedBits(0, node.getContext().getUnsignedBits(node.operand(1)));
   return node.getBuilder().cast(node.operand(0),
                                 getElementType(node.operand(1)));
 }

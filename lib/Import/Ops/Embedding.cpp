@@ -178,12 +178,14 @@ static LogicalResult importTopK(OnnxNode &node) {
     return failure();
   node.setResult(0, index->gather(b, x));
   node.setResult(1, positions);
+  node.setUnsignedBits(1, 0);
   return success();
 }
 
 /// 1 where the class axis counts to the index, else 0, both replaced by given
 /// numbers.
 static FailureOr<Value> importOneHot(OnnxNode &node) {
+  node.setUnsignedBits(0, node.getContext().getUnsignedBits(node.operand(2)));
   NNBuilder &b = node.getBuilder();
   Value indices = node.operand(0);
   FailureOr<double> depth = node.getNumber(1);

@@ -116,6 +116,7 @@ static Value findExtreme(NNBuilder &b, nn::Reduction kind, Value x,
 
 template <nn::Reduction kind>
 static FailureOr<Value> importArg(OnnxNode &node) {
+  node.setUnsignedBits(0, 0);
   Value x = node.operand(0);
   FailureOr<int64_t> axis =
       node.getAxis(node.getInt("axis", 0), getTensorType(x).getRank());

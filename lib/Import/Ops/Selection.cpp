@@ -91,6 +91,7 @@ static Value importConditional(OnnxNode &node) {
 
 /// The coordinates of all elements that are not 0, a row for each axis.
 static FailureOr<Value> importNonZero(OnnxNode &node) {
+  node.setUnsignedBits(0, 0);
   constexpr int64_t maxUnknown = int64_t(1) << 24;
   RankedTensorType type = getTensorType(node.operand(0));
   if (!node.getContext().getKnown(node.operand(0)) && type.getRank() > 0 &&

@@ -195,6 +195,38 @@ TEST_F(DataTest, WrongElementType) {
                              "but the input's are f32");
 }
 
+/// A file whose numbers NumPy calls \p name.
+static std::string makeFile(PprtDtype dtype, const std::string &signedName,
+                            const std::string &name, std::string elements) {
+  std::string content = formatNpyHeader(dtype, {int64_t(elements.size()) / 2});
+  content.replace(content.find(signedName), signedName.size(), name);
+  return content + elements;
+}
+
+TEST_F(DataTest, UnsignedIntegersFitWiderTypes) {
+  // 65535, 1, 32768 and 258.
+  std::string elements("\xff\xff\x01\x00\x00\x80\x02\x01", 8);
+  writeText("x.npy", makeFile(PPRT_I16, "<i2", "<u2", elements));
+  for (PprtDtype dtype : {PPRT_I32, PPRT_I64}) {
+    inputs = {makeInput("x", dtype, {2})};
+    ASSERT_EQ(open({"x.npy"}), "");
+    std::vector<int64_t> values;
+    for (int64_t microbatch : {0, 1})
+      for (int i : {0, 1})
+        values.push_back(dtype == PPRT_I32
+                             ? fill<int32_t>(0, 0, microbatch)[i]
+                             : fill<int64_t>(0, 0, microbatch)[i]);
+    EXPECT_EQ(values, Longs({65535, 1, 32768, 258}));
+  }
+  inputs = {makeInput("x", PPRT_I16, {2})};
+  EXPECT_EQ(open({"x.npy"}), "'x.npy' for input 'x' has elements of type u16, "
+                             "but the input's are i16");
+  inputs = {makeInput("x", PPRT_I64, {2})};
+  inputs[0].indexLimit = 40000;
+  EXPECT_EQ(open({"x.npy"}), "'x.npy' for input 'x': sample 0 has index 65535, "
+                             "which is not in [0, 40000)");
+}
+
 TEST_F(DataTest, WrongShape) {
   inputs = {makeInput("x", PPRT_F32, {2, 3})};
   write<float>("x.npy", PPRT_F32, {4, 2}, Floats(8));
