@@ -5,13 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompiledFunction.h"
-#include "ModelFunction.h"
+#include "ModelGradients.h"
 #include "ModelTest.h"
-
-#include "pipewright/Dialect/NN/Evaluate.h"
-#include "pipewright/Training/Adjoint.h"
-
-#include "mlir/IR/SymbolTable.h"
 
 #include <cmath>
 
@@ -141,27 +136,12 @@ void Trigonometry::checkDerivative(const char *op, double (*derivative)(double),
   OwningOpRef<ModuleOp> module = import(makeModel(op, size));
   ASSERT_TRUE(module);
   ModelFunction model(*module);
-  Activity activity(/*firstParameter=*/1, /*arguments=*/1, /*results=*/1);
-  activity.arguments.set();
-  activity.results.set();
-  FailureOr<Adjoint> adjoint = buildAdjoint(model.getFunction(), activity);
-  ASSERT_TRUE(succeeded(adjoint));
-  Tensors arguments;
-  for (nn::OperandAttr role : adjoint->roles)
-    arguments.push_back(
-        nn::HostTensor({size}, role.getRole() == nn::ValueRole::Argument
-                                   ? x
-                                   : std::vector<double>(size, 1.0)));
-  nn::FunctionOp whole = adjoint->function.get();
-  Block &body = whole.getBody().front();
-  whole.setType(FunctionType::get(&context, body.getArgumentTypes(),
-                                  body.getTerminator()->getOperandTypes()));
-  auto results = nn::evaluateFunction(
-      whole, arguments, SymbolTable(model.getModule()), nn::Rounding::None);
-  ASSERT_TRUE(succeeded(results));
+  SmallVector<nn::HostTensor> results =
+      evaluateGradients(model, nn::HostTensor({size}, x));
+  ASSERT_EQ(results.size(), 2u);
   for (int64_t i = 0; i < size; ++i) {
     double expected = derivative(x[i]);
-    EXPECT_NEAR(results->back().getFloats()[i], expected,
+    EXPECT_NEAR(results.back().getFloats()[i], expected,
                 1e-6 * std::abs(expected))
         << "at " << x[i];
   }
