@@ -19,8 +19,10 @@ static bool overlap(const BufferLifetime &a, const BufferLifetime &b) {
 WorkspacePlan
 pipewright::planWorkspace(llvm::ArrayRef<BufferLifetime> lifetimes) {
   auto order = llvm::to_vector(llvm::seq<size_t>(0, lifetimes.size()));
-  llvm::stable_sort(order, [&](size_t a, size_t b) {
-    return lifetimes[a].bytes > lifetimes[b].bytes;
+  // The largest first.
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(-lifetimes[a].bytes, a) <
+           std::pair(-lifetimes[b].bytes, b);
   });
 
   WorkspacePlan plan;

@@ -23,8 +23,8 @@ SlotAssignment pipewright::assignSlots(llvm::ArrayRef<Lifetime> lifetimes) {
   for (size_t i = 0; i < lifetimes.size(); ++i)
     if (lifetimes[i].isUsed())
       order.push_back(i);
-  llvm::stable_sort(order, [&](size_t a, size_t b) {
-    return lifetimes[a].first < lifetimes[b].first;
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return std::pair(lifetimes[a].first, a) < std::pair(lifetimes[b].first, b);
   });
 
   llvm::SmallVector<int64_t> lastUse; // Of each slot.

@@ -40,7 +40,8 @@ function(add_pipewright_library name)
   endif()
 endfunction()
 
-# The MLIR headers that nearly every pass includes, compiled once.
+# The headers of MLIR and of the dialects that nearly every pass includes,
+# compiled once.
 function(add_pipewright_precompiled_header)
   set(source ${PROJECT_BINARY_DIR}/Precompiled.cpp)
   file(WRITE ${source}.new "// Holds the precompiled header.\n")
@@ -48,7 +49,8 @@ function(add_pipewright_precompiled_header)
   add_library(PipewrightPrecompiled OBJECT ${source})
   target_link_libraries(PipewrightPrecompiled PUBLIC PipewrightOptions)
   target_precompile_headers(PipewrightPrecompiled PRIVATE
-    ${PROJECT_SOURCE_DIR}/lib/Support/Precompiled.h)
+    ${PROJECT_SOURCE_DIR}/tools/cmake/Precompiled.h)
+  add_dependencies(PipewrightPrecompiled PipewrightNNIncGen PipewrightPPIncGen)
 endfunction()
 
 function(add_pipewright_ir_library name)

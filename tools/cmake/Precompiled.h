@@ -9,8 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEWRIGHT_LIB_SUPPORT_PRECOMPILED_H
-#define PIPEWRIGHT_LIB_SUPPORT_PRECOMPILED_H
+#ifndef PIPEWRIGHT_TOOLS_CMAKE_PRECOMPILED_H
+#define PIPEWRIGHT_TOOLS_CMAKE_PRECOMPILED_H
+
+#include "pipewright/Dialect/PP/PP.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -36,4 +38,4 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
-#endif // PIPEWRIGHT_LIB_SUPPORT_PRECOMPILED_H
+#endif // PIPEWRIGHT_TOOLS_CMAKE_PRECOMPILED_H
