@@ -30,6 +30,11 @@ if onnx_python := os.environ.get("PIPEWRIGHT_ONNX_PYTHON"):
     config.available_features.add("onnx")
     config.substitutions.append(("%onnx-python", onnx_python))
 
+# How long each fuzzer looks for new findings; tools/scripts/check builds them.
+if fuzz_seconds := os.environ.get("PIPEWRIGHT_FUZZ_SECONDS"):
+    config.available_features.add("fuzz")
+    config.substitutions.append(("%fuzz-seconds", fuzz_seconds))
+
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%source", config.source_root))
 config.substitutions.append(("%binary", config.binary_root))
