@@ -37,6 +37,7 @@ MODELS = {
     "light_squeezenet": Model(output=(1, 1000, 1, 1)),
     "light_shufflenet": Model(),
     "light_resnet50": Model(),
+    "light_vgg19": Model(),
     "mnist-op13": Model((1, 1, 28, 28), (1, 10), ranks=2, is_light=False),
     "attention-head": Model(
         (100, 100, 100),

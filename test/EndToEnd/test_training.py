@@ -55,6 +55,8 @@ class Training(EndToEndTest):
             single.grad_norms, expected["grad_norms"], case.norm_tolerance
         )
         layouts = EVERY_LAYOUT if self.name in PROMISED else SOME_LAYOUTS
+        if self.name in EXPORTS:
+            layouts = layouts + [Layout(4, "1f1b")]
         chunked = [] if self.name in SHALLOW else CHUNKED_LAYOUTS
         for layout in layouts + chunked:
             if layout == Layout():
