@@ -277,11 +277,15 @@ ModelImporter::importGraph(const GraphProto &graph, ArrayRef<Value> arguments) {
   llvm::scope_exit restore([&] { builder.setLoc(nodeLoc); });
   for (auto [input, argument] : llvm::zip_equal(graph.input(), arguments))
     inner.values[input.name()] = argument;
-  std::vector<int> order = orderNodes(inner);
-  checkOperators(inner);
+  // A body that runs again is in order already.
+  auto [order, isNew] = orders.try_emplace(&graph);
+  if (isNew) {
+    order->second = orderNodes(inner);
+    checkOperators(inner);
+  }
   if (inner.report.hasFailed())
     return failure();
-  importNodes(order);
+  importNodes(order->second);
   SmallVector<Value> results;
   for (const ValueInfoProto &output : graph.output())
     results.push_back(lookup(output.name()));

@@ -19,6 +19,8 @@
 
 #include "llvm/ADT/StringSet.h"
 
+#include <map>
+
 namespace pipewright {
 
 class ModelImporter : private ImportContext {
@@ -98,6 +100,8 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> unsignedBits;
   /// Parameters by name, with their tensors if these are initializers.
   llvm::StringMap<const onnx::TensorProto *> parameters;
+  /// In which order the nodes of graphs within graphs are imported.
+  std::map<const onnx::GraphProto *, std::vector<int>> orders;
   int64_t depth = 0; ///< of the graph within graphs
   int64_t nodes = 0; ///< that were imported
   mlir::Value randomKey;
