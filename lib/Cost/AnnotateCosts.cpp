@@ -110,7 +110,8 @@ AnnotateCosts::findMeasured(const LayerFunctions &functions) {
                               << first.getName() << "' has no measurement in '"
                               << profileFile << "'; its cost is by formula";
   if (size_t others = functions.layers.size() - 1)
-    remark << ", and that of " << others << " others like it";
+    remark << ", and that of " << others << (others == 1 ? " layer" : " layers")
+           << " like it";
   return nullptr;
 }
 

@@ -7,7 +7,7 @@
 pp.parameter @w : tensor<4x4xf32> = dense<0.0> : tensor<4x4xf32>
 pp.model @unmeasured(%x: tensor<2x4xf32> = #pp.input_spec<"x", axis = 0>) {
   // CHECK: pp.layer "fc1" {{.*}}source = formula>
-  // expected-remark-re @below {{layer 'fc1' has no measurement in '{{.*}}links-profile.json'; its cost is by formula, and that of 1 others like it}}
+  // expected-remark-re @below {{layer 'fc1' has no measurement in '{{.*}}links-profile.json'; its cost is by formula, and that of 1 layer like it}}
   %0 = pp.layer "fc1" @fc(%x) parameters [@w] : (tensor<2x4xf32>) -> tensor<2x4xf32>
   // CHECK: pp.layer "fc2" {{.*}}source = formula>
   %1 = pp.layer "fc2" @fc(%0) parameters [@w] : (tensor<2x4xf32>) -> tensor<2x4xf32>
