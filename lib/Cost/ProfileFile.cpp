@@ -81,6 +81,7 @@ json::Value pipewright::toJSON(const Profile &profile) {
                       {"precision", profile.precision},
                       {"loss", profile.loss},
                       {"forward_only", profile.forwardOnly},
+                      {"ranks", profile.ranks},
                       {"device", profile.device},
                       {"target", profile.target},
                       {"target_cpu", profile.targetCpu},
@@ -179,8 +180,8 @@ static bool fromJSON(const json::Value &value, Profile &profile,
   if (!checkKeys(value,
                  {"format_version", "tool_version", "date", "model",
                   "model_sha256", "bindings", "inputs", "microbatch_size",
-                  "precision", "loss", "forward_only", "device", "target",
-                  "target_cpu", "layers", "updates", "links"},
+                  "precision", "loss", "forward_only", "ranks", "device",
+                  "target", "target_cpu", "layers", "updates", "links"},
                  {}, path))
     return false;
   json::ObjectMapper mapper(value, path);
@@ -201,6 +202,7 @@ static bool fromJSON(const json::Value &value, Profile &profile,
          mapper.map("precision", profile.precision) &&
          mapper.map("loss", profile.loss) &&
          mapper.map("forward_only", profile.forwardOnly) &&
+         mapper.map("ranks", profile.ranks) &&
          mapper.map("device", profile.device) &&
          mapper.map("target", profile.target) &&
          mapper.map("target_cpu", profile.targetCpu) &&

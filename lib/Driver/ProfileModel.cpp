@@ -220,10 +220,15 @@ static llvm::Error timeLayers(const ProfilerProgram &program,
                               const ProfileLimits &limits,
                               ArrayRef<LayerFunctions> layers,
                               Profile &profile) {
-  auto lines =
-      program.run({program.getPath(), "layers", std::to_string(limits.rounds),
-                   std::to_string(limits.seconds)},
-                  /*count=*/3);
+  llvm::Expected<Launcher> launcher = Launcher::create(limits.ranks);
+  if (!launcher)
+    return launcher.takeError();
+  profile.ranks = limits.ranks;
+  auto lines = program.run(
+      launcher->makeCommand(
+          {program.getPath(), "layers", std::to_string(limits.rounds),
+           std::to_string(limits.seconds), std::to_string(limits.ranks)}),
+      /*count=*/3);
   if (!lines)
     return lines.takeError();
   std::vector<std::array<std::vector<double>, 3>> times(layers.size());

@@ -15,6 +15,7 @@
 #include "Optimizers.h"
 #include "Random.h"
 #include "backends/cpu/Backend.h"
+#include "launch/Collectives.h"
 #include "launch/Progress.h"
 #include "launch/Transport.h"
 #include "log/Message.h"
@@ -199,16 +200,10 @@ static std::vector<Call> listCalls(const PprtDescriptor &descriptor,
   return calls;
 }
 
-/// Prints a line for each call, `LAYER ROLE NANOSECONDS`: at least \p rounds
-/// rounds, and more until \p seconds are over.
-static Status timeLayers(const PprtDescriptor &descriptor, int rounds,
-                         double seconds) {
-  startCpuBackend();
-  Arena arena;
-  if (Status status = arena.allocate(descriptor.arenaBytes); status.failed())
-    return status;
-  fillInputs(descriptor, arena);
-  std::vector<Call> calls = listCalls(descriptor, arena);
+/// At least \p rounds rounds, and more until \p seconds are over. If \p prints,
+/// prints a line for each call, `LAYER ROLE NANOSECONDS`.
+static void timeCalls(const std::vector<Call> &calls, int rounds,
+                      double seconds, bool prints) {
   std::vector<int64_t> times(calls.size());
   int64_t end = getMonotonicTime() + static_cast<int64_t>(seconds * 1e9);
   for (int round = -warmUpRounds; round < rounds || getMonotonicTime() < end;
@@ -218,10 +213,28 @@ static Status timeLayers(const PprtDescriptor &descriptor, int rounds,
       calls[i].task->function(calls[i].pointers.data());
       times[i] = getMonotonicTime() - begin;
     }
-    for (size_t i = 0; round >= 0 && i < calls.size(); ++i)
+    for (size_t i = 0; prints && round >= 0 && i < calls.size(); ++i)
       printf("%u %u %" PRId64 "\n", calls[i].task->stage, calls[i].task->role,
              times[i]);
   }
+}
+
+/// Times the layers on \p ranks processes at once, which share the machine as
+/// the ranks of a run do; the first one prints.
+static Status timeLayers(const PprtDescriptor &descriptor, int rounds,
+                         double seconds, int ranks) {
+  startCpuBackend();
+  std::unique_ptr<Transport> transport = createSelfTransport();
+  if (ranks > 1)
+    if (Status status = createMpiTransport(transport); status.failed())
+      return status;
+  Arena arena;
+  if (Status status = arena.allocate(descriptor.arenaBytes); status.failed())
+    return status;
+  fillInputs(descriptor, arena);
+  std::vector<Call> calls = listCalls(descriptor, arena);
+  barrier(*transport); // All begin at once.
+  timeCalls(calls, rounds, seconds, /*prints=*/transport->getRank() == 0);
   return Status();
 }
 
@@ -318,15 +331,17 @@ int pprtProfileMain(int argc, char **argv, const PprtDescriptor *descriptor) {
     return argc == words && !strcmp(argv[1], what);
   };
   Status status;
-  if (asks("layers", 4)) {
-    status = timeLayers(*descriptor, atoi(argv[2]), atof(argv[3]));
+  if (asks("layers", 5)) {
+    status =
+        timeLayers(*descriptor, atoi(argv[2]), atof(argv[3]), atoi(argv[4]));
   } else if (asks("updates", 3)) {
     status = timeUpdates(atoi(argv[2]));
   } else if (asks("links", 3)) {
     status = timeLinks(atoi(argv[2]));
   } else {
     fprintf(stderr,
-            "usage: %s layers ROUNDS SECONDS | updates ROUNDS | links ROUNDS\n",
+            "usage: %s layers ROUNDS SECONDS RANKS | updates ROUNDS | links "
+            "ROUNDS\n",
             argv[0]);
     return static_cast<int>(ExitCode::Usage);
   }

@@ -30,6 +30,11 @@ static cl::opt<std::string> output("o", cl::value_desc("FILE"), cl::Required,
                                    cl::sub(command), cl::cat(category),
                                    cl::desc("The .json file to write"));
 static cl::opt<int64_t>
+    ranks("ranks", cl::value_desc("N"), cl::init(ProfileLimits().ranks),
+          cl::sub(command), cl::cat(category),
+          cl::desc("Ranks that will share this machine: so many time the "
+                   "layers at once (default 1)"));
+static cl::opt<int64_t>
     rounds("rounds", cl::value_desc("N"), cl::init(ProfileLimits().rounds),
            cl::sub(command), cl::cat(category),
            cl::desc("Time each layer at least so often (default 10)"));
@@ -83,11 +88,13 @@ static int runParsed() {
   BuildOptions options;
   if (!modelOptions.apply(options))
     return refused;
+  if (ranks < 1 || ranks > 4096)
+    return refuse("--ranks must be from 1 to 4096");
   if (rounds < 1 || !(seconds >= 0 && seconds <= 86400))
     return refuse("--rounds must be at least 1, and --seconds from 0 to 86400");
   // The linker is a library with options of its own: to run it resets ours.
   options.output = output;
-  ProfileLimits limits{rounds, seconds};
+  ProfileLimits limits{ranks, rounds, seconds};
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry);

@@ -88,6 +88,8 @@ struct Profile {
   /// As given on the command line.
   std::string loss;
   bool forwardOnly = false;
+  /// Processes that timed the layers at once.
+  int64_t ranks = 1;
   /// The processor's own name, and what was compiled for.
   std::string device, target, targetCpu;
   std::vector<MeasuredLayer> layers;

@@ -12,8 +12,10 @@
 
 namespace pipewright {
 
-/// How long to measure.
+/// How to measure.
 struct ProfileLimits {
+  /// Ranks that will share the machine: so many time the layers at once.
+  int64_t ranks = 1;
   /// Each time is taken at least so often, and for at least so long in all.
   int64_t rounds = 10;
   double seconds = 2;

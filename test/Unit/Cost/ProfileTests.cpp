@@ -69,6 +69,7 @@ static Profile makeProfile() {
   profile.microbatchSize = 2;
   profile.precision = "bf16";
   profile.loss = "mse:y,t";
+  profile.ranks = 2;
   profile.device = "EPYC";
   profile.target = "cpu";
   profile.targetCpu = "native";

@@ -32,11 +32,11 @@ static void call(void *const *pointers) {
 
 /// Runs one round after those that warm up, and returns what it printed.
 static std::string timeLayers(const PprtDescriptor &descriptor) {
-  const char *words[] = {"profiler", "layers", "1", "0"};
+  const char *words[] = {"profiler", "layers", "1", "0", "1"};
   calls.clear();
   places.clear();
   testing::internal::CaptureStdout();
-  EXPECT_EQ(pprtProfileMain(4, const_cast<char **>(words), &descriptor), 0);
+  EXPECT_EQ(pprtProfileMain(5, const_cast<char **>(words), &descriptor), 0);
   fflush(stdout);
   return testing::internal::GetCapturedStdout();
 }
@@ -192,6 +192,6 @@ TEST(Profile, RefusesOtherWords) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(pprtProfileMain(2, const_cast<char **>(words), &descriptor), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "usage: profiler layers ROUNDS SECONDS | updates ROUNDS | links "
-            "ROUNDS\n");
+            "usage: profiler layers ROUNDS SECONDS RANKS | updates ROUNDS | "
+            "links ROUNDS\n");
 }
