@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <random>
 #include <tuple>
 
@@ -129,6 +130,48 @@ TEST(Partition, MoreStartsThanStagesIsAnError) {
   problem.starts = {1, 2};
   EXPECT_EQ(whyNot(problem), "cannot begin a stage at 2 layers beside the "
                              "first one with 2 stages");
+}
+
+/// The smallest sum of squares of cuts whose stages weigh at most \p maximum.
+static double findSmallestSquares(const PartitionProblem &problem,
+                                  double maximum) {
+  size_t layers = problem.weights.size();
+  std::vector<double> best(layers + 1, INFINITY);
+  best[0] = 0;
+  for (size_t stage = 0; stage < problem.stages; ++stage) {
+    std::vector<double> next(layers + 1, INFINITY);
+    for (size_t end = 1; end <= layers; ++end) {
+      double weight = 0;
+      for (size_t begin = end; begin-- > 0;) {
+        weight += problem.weights[begin];
+        if (weight > maximum)
+          break;
+        next[end] = std::min(next[end], best[begin] + weight * weight);
+      }
+    }
+    best = std::move(next);
+  }
+  return best[layers];
+}
+
+// So many that not every stage is tried at every place.
+TEST(Partition, ManyLayersBesideAHeavyOneAreSpreadEvenly) {
+  std::mt19937 random(3);
+  PartitionProblem problem;
+  problem.stages = 40;
+  for (size_t layer = 0; layer < 1600; ++layer)
+    problem.weights.push_back(layer == 700 ? 50000 : random() % 100);
+  auto [maximum, squares, bytes] = measure(problem, cut(problem));
+  EXPECT_EQ(maximum, 50000);
+  EXPECT_EQ(squares, findSmallestSquares(problem, 50000));
+}
+
+TEST(Partition, ManyLayersAreCutExactly) {
+  PartitionProblem problem;
+  problem.stages = 512;
+  problem.weights.assign(100000, 7);
+  // 100,000 is 512 * 195 + 160.
+  EXPECT_EQ(std::get<0>(measure(problem, cut(problem))), 196 * 7);
 }
 
 TEST(Partition, IsAsGoodAsTheBestOfAllCuts) {
