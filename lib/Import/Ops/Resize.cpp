@@ -346,6 +346,12 @@ static LogicalResult setRegion(OnnxNode &node, ArrayRef<int64_t> dims,
   if (region->size() != 2 * dims.size())
     return node.emitError() << "has a region of " << region->size()
                             << " numbers for " << dims.size() << " axes";
+  // Farther away nothing is of the image, and positions are no integers.
+  constexpr double farthest = 1 << 20;
+  for (double end : *region)
+    if (!(std::abs(end) <= farthest))
+      return node.emitError() << "has a region that starts or ends at " << end
+                              << ", which is too far from the image";
   for (auto [i, dim] : llvm::enumerate(dims)) {
     axes[dim].start = (*region)[i];
     axes[dim].end = (*region)[dims.size() + i];
