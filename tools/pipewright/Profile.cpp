@@ -41,7 +41,7 @@ static cl::opt<int64_t>
 static cl::opt<double>
     seconds("seconds", cl::value_desc("S"), cl::init(ProfileLimits().seconds),
             cl::sub(command), cl::cat(category),
-            cl::desc("Go on for at least so many seconds (default 2)"));
+            cl::desc("Go on for at least so many seconds (default 5)"));
 
 /// "-" for a role that a layer has not.
 static std::string formatTime(const std::optional<Measurement> &time) {

@@ -18,7 +18,7 @@ struct ProfileLimits {
   int64_t ranks = 1;
   /// Each time is taken at least so often, and for at least so long in all.
   int64_t rounds = 10;
-  double seconds = 2;
+  double seconds = 5;
 };
 
 /// Compiles the layers of the model of \p options for its target and times
