@@ -14,6 +14,7 @@ namespace pipewright {
 int runBuild(int argc, char **argv);
 int runCompletion(int argc, char **argv);
 int runInspect(int argc, char **argv);
+int runPlan(int argc, char **argv);
 int runProfile(int argc, char **argv);
 int runRun(int argc, char **argv);
 int runSchedule(int argc, char **argv);

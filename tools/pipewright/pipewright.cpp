@@ -24,6 +24,8 @@ struct Subcommand {
 static constexpr Subcommand subcommands[] = {
     {"inspect", "show the layers of a model and what they cost", runInspect},
     {"schedule", "explore schedules without a model", runSchedule},
+    {"plan", "search the split and schedule that train a model fastest",
+     runPlan},
     {"profile", "measure the layers of a model on this machine", runProfile},
     {"build", "compile a model into one executable per rank", runBuild},
     {"run", "train or evaluate a build on this machine", runRun},

@@ -1,0 +1,98 @@
+//===- PlanFile.cpp - A plan as options of a build
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanFile.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
+
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include <sstream>
+
+using namespace llvm;
+using namespace pipewright;
+
+namespace {
+/// Notes what is not as by default.
+class OptionTable {
+public:
+  void add(StringRef name, int64_t value, int64_t usual = 0) {
+    if (value != usual)
+      table.insert(std::string_view(name), value);
+  }
+  void add(StringRef name, StringRef value, StringRef usual = "") {
+    if (value != usual)
+      table.insert(std::string_view(name), std::string_view(value));
+  }
+  void addFlag(StringRef name, bool value) {
+    if (value)
+      table.insert(std::string_view(name), true);
+  }
+  std::string format() const {
+    std::ostringstream stream;
+    stream << table << '\n';
+    return stream.str();
+  }
+
+private:
+  toml::table table;
+};
+} // namespace
+
+static std::string formatBindings(const BuildOptions &options) {
+  std::vector<std::string> bindings;
+  for (const auto &entry : options.bind)
+    bindings.push_back((entry.getKey() + "=" + Twine(entry.getValue())).str());
+  sort(bindings);
+  return join(bindings, ",");
+}
+
+static std::string format(const BuildOptions &options) {
+  const BuildOptions usual;
+  OptionTable table;
+  table.add("ranks", options.ranks);
+  table.add("chunks", options.chunks);
+  table.add("microbatches", options.microbatches);
+  table.add("microbatch-size", *options.microbatchSize);
+  table.add("schedule", options.schedule);
+  table.add("remat", options.remat);
+  table.add("memory", options.memory);
+  table.add("optimizer", options.optimizer);
+  table.add("device", options.device, usual.device);
+  table.add("profile", options.profile);
+  table.add("bind", formatBindings(options));
+  table.add("loss", options.loss);
+  table.add("ignore-index", options.ignoreIndex, usual.ignoreIndex);
+  table.add("train", options.train);
+  table.add("freeze", options.freeze);
+  table.add("precision", options.precision);
+  table.add("params-from-inputs", options.paramsFromInputs);
+  table.add("weights", options.weights);
+  table.addFlag("separate-copies", options.separateCopies);
+  table.addFlag("allow-external-symlinks", options.allowExternalSymlinks);
+  return table.format();
+}
+
+Error pipewright::writePlanFile(const BuildOptions &options, StringRef path) {
+  std::error_code error;
+  ToolOutputFile file(path, error, sys::fs::OF_Text);
+  if (!error) {
+    file.os() << format(options);
+    file.os().flush();
+    error = file.os().error();
+  }
+  if (error) {
+    file.os().clear_error();
+    return createStringError(error,
+                             "cannot write '" + path + "': " + error.message());
+  }
+  file.keep();
+  return Error::success();
+}
