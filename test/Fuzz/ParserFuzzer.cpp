@@ -46,7 +46,12 @@ static void simplify(ModuleOp module) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  StringRef text(reinterpret_cast<const char *>(data), size);
+  // MLIR's own parser looks at a few characters behind a name that the text
+  // ends with.
+  constexpr size_t padding = 64;
+  std::string padded(reinterpret_cast<const char *>(data), size);
+  padded.append(padding, '\0');
+  StringRef text(padded.data(), size);
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<nn::NNDialect, pp::PPDialect>();
   ScopedDiagnosticHandler swallow(&context,
