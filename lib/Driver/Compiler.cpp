@@ -14,6 +14,7 @@
 #include "pipewright/Driver/StageHints.h"
 #include "pipewright/Import/Import.h"
 #include "pipewright/Package/PackageBuild.h"
+#include "pipewright/Support/TextFile.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -22,7 +23,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -91,17 +91,15 @@ static LogicalResult emitIr(ModuleOp module, const PhaseInfo &phase,
   llvm::sys::path::append(
       path, llvm::formatv("{0,0+2}-{1}.mlir", phase.number, phase.name.lower())
                 .str());
-  std::error_code error = llvm::sys::fs::create_directories(directory);
-  if (!error) {
-    llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
-    if (!error) {
-      module.print(file.os());
-      file.keep();
-      return success();
-    }
-  }
+  if (std::error_code error = llvm::sys::fs::create_directories(directory))
+    return emitError(UnknownLoc::get(module.getContext()))
+           << "cannot make '" << directory << "': " << error.message();
+  llvm::Error error =
+      writeTextFile(path, [&](llvm::raw_ostream &os) { module.print(os); });
+  if (!error)
+    return success();
   return emitError(UnknownLoc::get(module.getContext()))
-         << "cannot write '" << path << "': " << error.message();
+         << llvm::toString(std::move(error));
 }
 
 LogicalResult pipewright::runPhases(ModuleOp module, BuildOptions &options,

@@ -6,10 +6,9 @@
 
 #include "PlanFile.h"
 
+#include "pipewright/Support/TextFile.h"
+
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
-#include "llvm/Support/raw_ostream.h"
 
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
@@ -81,18 +80,5 @@ static std::string format(const BuildOptions &options) {
 }
 
 Error pipewright::writePlanFile(const BuildOptions &options, StringRef path) {
-  std::error_code error;
-  ToolOutputFile file(path, error, sys::fs::OF_Text);
-  if (!error) {
-    file.os() << format(options);
-    file.os().flush();
-    error = file.os().error();
-  }
-  if (error) {
-    file.os().clear_error();
-    return createStringError(error,
-                             "cannot write '" + path + "': " + error.message());
-  }
-  file.keep();
-  return Error::success();
+  return writeTextFile(path, [&](raw_ostream &os) { os << format(options); });
 }

@@ -12,10 +12,9 @@
 #include "pipewright/Driver/ProfileModel.h"
 #include "pipewright/Driver/Registration.h"
 #include "pipewright/Package/PlanSummary.h"
+#include "pipewright/Support/TextFile.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -66,22 +65,10 @@ static void printProfile(const Profile &profile) {
                       link.bytesPerSecond * 1e-9);
 }
 
-/// Writes the file whole or not at all.
 static Error writeProfile(const Profile &profile, StringRef path) {
-  std::error_code error;
-  ToolOutputFile file(path, error, sys::fs::OF_Text);
-  if (!error) {
-    file.os() << formatv("{0:2}", toJSON(profile)) << '\n';
-    file.os().flush();
-    error = file.os().error();
-  }
-  if (error) {
-    file.os().clear_error();
-    return createStringError(error,
-                             "cannot write '" + path + "': " + error.message());
-  }
-  file.keep();
-  return Error::success();
+  return writeTextFile(path, [&](raw_ostream &os) {
+    os << formatv("{0:2}", toJSON(profile)) << '\n';
+  });
 }
 
 static int runParsed() {
