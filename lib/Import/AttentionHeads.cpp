@@ -144,7 +144,8 @@ Value pipewright::getKeysBefore(NNBuilder &b, Value ends, int64_t keys) {
   RankedTensorType type =
       getTensorType(ends).clone({getShape(ends)[0], 1, 1, keys});
   Value end = b.reshape(ends, {type.getDimSize(0), 1, 1, 1});
-  return b.compare(nn::Comparison::Less, b.iota(type, /*axis=*/3),
+  Value position = b.iota(type, /*axis=*/3);
+  return b.compare(nn::Comparison::Less, position,
                    b.broadcast(end, type.getShape()));
 }
 
@@ -202,8 +203,8 @@ double pipewright::getLowest(FloatType type) {
 
 Value pipewright::selectOr(NNBuilder &b, Value condition, Value value,
                            double otherwise) {
-  return b.create<nn::SelectOp>(value.getType(),
-                                b.broadcast(condition, getShape(value)), value,
+  condition = b.broadcast(condition, getShape(value));
+  return b.create<nn::SelectOp>(value.getType(), condition, value,
                                 b.splatLike(value, otherwise));
 }
 

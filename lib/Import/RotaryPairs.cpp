@@ -91,9 +91,10 @@ FailureOr<Value> pipewright::rotatePairs(OnnxNode &node, Value x,
     angle = b.reshape(angle, given);
     return b.broadcast(joinPairs(b, angle, angle, isInterleaved), shape);
   };
-  Value result = b.create<nn::RotaryOp>(
-      b.sliceAxis(x, /*axis=*/3, /*offset=*/0, 2 * pairs),
-      getPerNumber(angles.cosine), getPerNumber(angles.sine), isInterleaved);
+  Value turned = b.sliceAxis(x, /*axis=*/3, /*offset=*/0, 2 * pairs);
+  Value cosine = getPerNumber(angles.cosine);
+  Value sine = getPerNumber(angles.sine);
+  Value result = b.create<nn::RotaryOp>(turned, cosine, sine, isInterleaved);
   if (2 * pairs == size)
     return result;
   Value rest = b.sliceAxis(x, /*axis=*/3, 2 * pairs, size - 2 * pairs);

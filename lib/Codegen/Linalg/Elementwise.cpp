@@ -135,8 +135,8 @@ static Value compute(nn::ModOp, Arithmetic &arith, ValueRange x) {
                                                 arith.less(x[1], zero));
   Value notZero =
       arith.compare(CmpFPredicate::UNE, CmpIPredicate::ne, remainder, zero);
-  return arith.select(arith.make<arith::AndIOp>(signsDiffer, notZero),
-                      arith.add(remainder, x[1]), remainder);
+  Value isOther = arith.make<arith::AndIOp>(signsDiffer, notZero);
+  return arith.select(isOther, arith.add(remainder, x[1]), remainder);
 }
 static Value compute(nn::PowOp, Arithmetic &arith, ValueRange x) {
   return arith.make<math::PowFOp>(x[0], x[1]);

@@ -163,8 +163,8 @@ static FailureOr<Value> importMod(OnnxNode &node) {
     return b.create<nn::SubOp>(dividend,
                                b.create<nn::MulOp>(quotient, divisor));
   }
-  Value remainder = b.create<nn::ModOp>(b.create<nn::AbsOp>(dividend),
-                                        b.create<nn::AbsOp>(divisor));
+  Value positive = b.create<nn::AbsOp>(dividend);
+  Value remainder = b.create<nn::ModOp>(positive, b.create<nn::AbsOp>(divisor));
   Value isNegative =
       b.compare(nn::Comparison::Less, dividend, b.splatLike(dividend, 0.0));
   return b.create<nn::SelectOp>(remainder.getType(), isNegative,
@@ -208,8 +208,8 @@ static FailureOr<Value> importWhere(OnnxNode &node) {
     return node.emitError() << "cannot broadcast " << condition.getType()
                             << " with " << values[0].getType();
   Value onTrue = b.broadcast(values[0], *shape);
-  return b.create<nn::SelectOp>(onTrue.getType(),
-                                b.broadcast(condition, *shape), onTrue,
+  condition = b.broadcast(condition, *shape);
+  return b.create<nn::SelectOp>(onTrue.getType(), condition, onTrue,
                                 b.broadcast(values[1], *shape));
 }
 

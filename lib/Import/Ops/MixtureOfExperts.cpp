@@ -181,10 +181,11 @@ static FailureOr<Value> applySwiGLU(OnnxNode &node, Value product, Value third,
   };
   if (fusion == 0 && third)
     return applyGate(node, product, third);
-  if (fusion == 1 && !third)
-    return applyGate(node, take(0, 2), take(1, 2));
-  if (fusion == 2 && !third)
-    return applyGate(node, take(0, 1), take(inner, 1));
+  if ((fusion == 1 || fusion == 2) && !third) {
+    Value gate = fusion == 1 ? take(0, 2) : take(0, 1);
+    Value linear = fusion == 1 ? take(1, 2) : take(inner, 1);
+    return applyGate(node, gate, linear);
+  }
   return node.emitError() << "has swiglu_fusion=" << fusion
                           << (third ? " and" : ", but no")
                           << " fc3_experts_weights";

@@ -138,9 +138,9 @@ static FailureOr<Value> importReverseSequence(OnnxNode &node) {
   }
   SmallVector<int64_t> flat = {steps * sequences};
   llvm::append_range(flat, shape.drop_front(2));
-  Value reversed =
-      b.create<nn::GatherOp>(getTensorType(x).clone(flat), b.reshape(x, flat),
-                             b.integers(rows), /*axis=*/0);
+  Value table = b.reshape(x, flat);
+  Value reversed = b.create<nn::GatherOp>(getTensorType(x).clone(flat), table,
+                                          b.integers(rows), /*axis=*/0);
   return b.reshape(reversed, shape);
 }
 
