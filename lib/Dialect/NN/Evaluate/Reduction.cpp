@@ -15,14 +15,19 @@
 using namespace mlir;
 using namespace pipewright::nn;
 
+/// Integers wrap around as they do in the compiled code.
+template <typename Number>
+using Wrapping =
+    std::conditional_t<std::is_integral_v<Number>, uint64_t, Number>;
+
 template <typename Number>
 static Number combine(Reduction kind, Number a, Number b) {
   switch (kind) {
   case Reduction::Sum:
   case Reduction::Mean:
-    return a + b;
+    return Wrapping<Number>(a) + Wrapping<Number>(b);
   case Reduction::Prod:
-    return a * b;
+    return Wrapping<Number>(a) * Wrapping<Number>(b);
   case Reduction::Max:
     return a != a || a > b ? a : b;
   case Reduction::Min:
