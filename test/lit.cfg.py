@@ -34,6 +34,8 @@ if onnx_python := os.environ.get("PIPEWRIGHT_ONNX_PYTHON"):
 if fuzz_seconds := os.environ.get("PIPEWRIGHT_FUZZ_SECONDS"):
     config.available_features.add("fuzz")
     config.substitutions.append(("%fuzz-seconds", fuzz_seconds))
+    # The same search each time: a change is not blamed for an old fault.
+    config.environment["PIPEWRIGHT_FUZZ_SEED"] = "1"
 
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%source", config.source_root))
