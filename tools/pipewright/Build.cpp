@@ -14,7 +14,6 @@
 #include "pipewright/Codegen/Target.h"
 #include "pipewright/Driver/Compiler.h"
 #include "pipewright/Driver/Phases.h"
-#include "pipewright/Driver/Registration.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -99,14 +98,6 @@ static cl::opt<std::string>
     emitIr("emit-ir", cl::value_desc("DIR"), PIPEWRIGHT_OPTION,
            cl::desc("Write the IR after each phase into DIR"));
 
-static bool isAtLeastOne(const cl::opt<int64_t> &option) {
-  if (option >= 1 || !option.getNumOccurrences())
-    return true;
-  refuse("--" + option.ArgStr + " is " + Twine(option.getValue()) +
-         ", but must be at least 1");
-  return false;
-}
-
 static bool checkOptions() {
   SmallVector<StringRef> targets;
   for (const auto &entry : TargetRegistry::get().getTargets())
@@ -144,11 +135,9 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.processor = arch;
   options.emitIr = emitIr;
   if (memory.getNumOccurrences()) {
-    std::optional<int64_t> bytes = parseBytes(memory);
-    if (!bytes || *bytes == 0) {
-      refuse("--memory is '" + memory + "', but must be a size such as 24GiB");
+    std::optional<int64_t> bytes = readBytes(memory);
+    if (!bytes)
       return std::nullopt;
-    }
     options.memory = *bytes;
   }
   return options;
@@ -211,11 +200,8 @@ static int runParsed() {
   std::optional<BuildOptions> options = makeBuildOptions();
   if (!options)
     return refused;
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  mlir::MLIRContext context(registry);
-  context.loadAllAvailableDialects();
-  DiagnosticPrinter diagnostics(context);
+  CommandContext commandContext;
+  mlir::MLIRContext &context = commandContext.context;
 
   mlir::FailureOr<BuildResult> result = mlir::failure();
   {

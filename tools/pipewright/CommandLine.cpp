@@ -48,6 +48,24 @@ bool pipewright::isKnown(StringRef option, StringRef value,
   return false;
 }
 
+bool pipewright::isAtLeastOne(const cl::opt<int64_t> &option) {
+  if (option >= 1 || !option.getNumOccurrences())
+    return true;
+  refuse("--" + option.ArgStr + " is " + Twine(option.getValue()) +
+         ", but must be at least 1");
+  return false;
+}
+
+std::optional<int64_t>
+pipewright::readBytes(const cl::opt<std::string> &option) {
+  std::optional<int64_t> bytes = parseBytes(option);
+  if (bytes && *bytes > 0)
+    return bytes;
+  refuse("--" + option.ArgStr + " is '" + option +
+         "', but must be a size such as 24GiB");
+  return std::nullopt;
+}
+
 std::optional<int64_t> pipewright::parseBytes(StringRef text) {
   StringRef digits = text.take_while([](char c) { return isDigit(c); });
   int64_t unit = StringSwitch<int64_t>(text.drop_front(digits.size()))

@@ -37,6 +37,13 @@ int refuse(const llvm::Twine &message, ExitCode code = refused);
 bool isKnown(llvm::StringRef option, llvm::StringRef value,
              llvm::ArrayRef<llvm::StringRef> known);
 
+/// Whether \p option is at least 1 if it is given; says so if not.
+bool isAtLeastOne(const llvm::cl::opt<int64_t> &option);
+
+/// The number of bytes, above 0, that \p option gives; nothing, with a message,
+/// if it gives none.
+std::optional<int64_t> readBytes(const llvm::cl::opt<std::string> &option);
+
 /// The number of bytes in `24GiB`, `512MiB`, `1000`.
 std::optional<int64_t> parseBytes(llvm::StringRef text);
 

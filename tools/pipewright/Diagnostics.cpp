@@ -6,7 +6,8 @@
 
 #include "Diagnostics.h"
 
-#include "mlir/IR/MLIRContext.h"
+#include "pipewright/Driver/Registration.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -67,4 +68,15 @@ DiagnosticPrinter::DiagnosticPrinter(MLIRContext &context)
     print(diagnostic);
     return success();
   });
+}
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  return registry;
+}
+
+CommandContext::CommandContext()
+    : context(makeRegistry()), diagnostics(context) {
+  context.loadAllAvailableDialects();
 }

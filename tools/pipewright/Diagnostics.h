@@ -9,6 +9,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
 
 namespace pipewright {
 
@@ -21,6 +22,15 @@ mlir::StringAttr findNode(mlir::Location loc);
 class DiagnosticPrinter : public mlir::ScopedDiagnosticHandler {
 public:
   explicit DiagnosticPrinter(mlir::MLIRContext &context);
+};
+
+/// What a subcommand works on models in: all dialects, and diagnostics that are
+/// printed.
+struct CommandContext {
+  CommandContext();
+
+  mlir::MLIRContext context;
+  DiagnosticPrinter diagnostics;
 };
 
 } // namespace pipewright

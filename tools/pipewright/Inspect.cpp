@@ -12,7 +12,6 @@
 
 #include "pipewright/Cost/LayerTable.h"
 #include "pipewright/Driver/Compiler.h"
-#include "pipewright/Driver/Registration.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -67,11 +66,8 @@ static int runParsed() {
   RaiseReport report;
   if (!modelOptions.apply(options) || !costOptions.apply(options))
     return refused;
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  mlir::MLIRContext context(registry);
-  context.loadAllAvailableDialects();
-  DiagnosticPrinter diagnostics(context);
+  CommandContext commandContext;
+  mlir::MLIRContext &context = commandContext.context;
   if (withReport)
     report.listen(context);
 

@@ -12,7 +12,6 @@
 #include "Subcommands.h"
 
 #include "pipewright/Cost/Device.h"
-#include "pipewright/Driver/Registration.h"
 #include "pipewright/Driver/SearchPlans.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -64,31 +63,19 @@ static cl::opt<std::string>
 //===----------------------------------------------------------------------===//
 
 /// What each rank has, or 0; nothing, with a message, for an option that is
-/// wrong.
+/// wrong. The device has been read before.
 static std::optional<int64_t> getMemory() {
-  if (!memory.getNumOccurrences()) {
-    Expected<Device> device = loadDevice(costOptions.device);
-    bool isGiven = costOptions.device.getNumOccurrences() > 0;
-    if (device)
-      return isGiven ? device->memoryBytes : 0;
-    refuse("--device: " + toString(device.takeError()));
-    return std::nullopt;
-  }
-  std::optional<int64_t> bytes = parseBytes(memory);
-  if (bytes && *bytes > 0)
-    return bytes;
-  refuse("--memory is '" + memory + "', but must be a size such as 24GiB");
-  return std::nullopt;
+  if (memory.getNumOccurrences())
+    return readBytes(memory);
+  if (!costOptions.device.getNumOccurrences())
+    return 0;
+  return cantFail(loadDevice(costOptions.device)).memoryBytes;
 }
 
 static bool checkNumbers() {
-  for (const cl::opt<int64_t> *option : {&ranks, &globalBatch, &chunks, &top}) {
-    if (*option >= 1 || !option->getNumOccurrences())
-      continue;
-    refuse("--" + option->ArgStr + " is " + Twine(option->getValue()) +
-           ", but must be at least 1");
+  if (!isAtLeastOne(ranks) || !isAtLeastOne(globalBatch) ||
+      !isAtLeastOne(chunks) || !isAtLeastOne(top))
     return false;
-  }
   int64_t size = modelOptions.microbatchSize;
   if (!modelOptions.microbatchSize.getNumOccurrences() || size < 1 ||
       globalBatch % size == 0)
@@ -247,11 +234,8 @@ static int runParsed() {
   std::optional<PlanRequest> request = makeRequest();
   if (!request)
     return refused;
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  mlir::MLIRContext context(registry);
-  context.loadAllAvailableDialects();
-  DiagnosticPrinter diagnostics(context);
+  CommandContext commandContext;
+  mlir::MLIRContext &context = commandContext.context;
   mlir::FailureOr<PlanSearch> search = mlir::failure();
   {
     Progress progress(request->count + 4);

@@ -10,7 +10,6 @@
 #include "Subcommands.h"
 
 #include "pipewright/Driver/ProfileModel.h"
-#include "pipewright/Driver/Registration.h"
 #include "pipewright/Package/PlanSummary.h"
 #include "pipewright/Support/TextFile.h"
 
@@ -82,11 +81,8 @@ static int runParsed() {
   // The linker is a library with options of its own: to run it resets ours.
   options.output = output;
   ProfileLimits limits{ranks, rounds, seconds};
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  mlir::MLIRContext context(registry);
-  context.loadAllAvailableDialects();
-  DiagnosticPrinter diagnostics(context);
+  CommandContext commandContext;
+  mlir::MLIRContext &context = commandContext.context;
 
   mlir::FailureOr<Profile> profile = mlir::failure();
   {
