@@ -111,9 +111,7 @@ LogicalResult pipewright::runPhases(ModuleOp module, BuildOptions &options,
       if (failed(followStageHints(module, options)))
         return failure();
     }
-    PassManager pm(module.getContext());
-    phase.build(pm, options);
-    if (failed(pm.run(module)))
+    if (failed(runAll(phase, module, options)))
       return failure();
     if (!options.emitIr.empty() &&
         failed(emitIr(module, phase, options.emitIr)))
@@ -125,13 +123,9 @@ LogicalResult pipewright::runPhases(ModuleOp module, BuildOptions &options,
 LogicalResult pipewright::runLayerPhases(ModuleOp module,
                                          const BuildOptions &options,
                                          PhaseListener listener) {
-  for (const PhaseInfo &phase : getPhases()) {
-    if (phase.name == "Cost")
-      return success();
+  for (const PhaseInfo &phase : getPhasesBefore("Cost")) {
     listener(phase.name);
-    PassManager pm(module.getContext());
-    phase.build(pm, options);
-    if (failed(pm.run(module)))
+    if (failed(runAll(phase, module, options)))
       return failure();
   }
   return success();
@@ -142,13 +136,7 @@ LogicalResult pipewright::priceLayers(ModuleOp module,
   BuildOptions known = options;
   if (options.loss.empty() && options.profile.empty())
     known.forwardOnly = true;
-  PassManager pm(module.getContext());
-  for (const PhaseInfo &phase : getPhases()) {
-    phase.build(pm, known);
-    if (phase.name == "Cost")
-      break;
-  }
-  return pm.run(module);
+  return runAll(getPhasesBefore("Stages"), module, known);
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,7 +167,11 @@ FailureOr<BuildResult> pipewright::build(BuildOptions options,
 
   BuildResult result;
   result.plan = summarizePlan(*module);
-  FailureOr<PredictedStep> step = predictStep(*module, result.plan, options);
+  FailureOr<std::optional<Profile>> profile = loadProfile(options, context);
+  if (failed(profile))
+    return failure();
+  FailureOr<PredictedStep> step =
+      predictStep(*module, result.plan, options, *profile, /*draws=*/true);
   if (failed(step))
     return failure();
   result.step = *step;

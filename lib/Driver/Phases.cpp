@@ -137,6 +137,23 @@ llvm::ArrayRef<PhaseInfo> pipewright::getPhases() {
   return phases;
 }
 
+llvm::ArrayRef<PhaseInfo> pipewright::getPhasesBefore(StringRef name) {
+  return getPhases().take_until(
+      [=](const PhaseInfo &phase) { return phase.name == name; });
+}
+
+llvm::ArrayRef<PhaseInfo> pipewright::getPhasesFrom(StringRef name) {
+  return getPhases().drop_front(getPhasesBefore(name).size());
+}
+
+LogicalResult pipewright::runAll(llvm::ArrayRef<PhaseInfo> phases,
+                                 ModuleOp module, const BuildOptions &options) {
+  PassManager pm(module.getContext());
+  for (const PhaseInfo &phase : phases)
+    phase.build(pm, options);
+  return pm.run(module);
+}
+
 std::string pipewright::getPipelineText(const BuildOptions &options) {
   OpPassManager pm(ModuleOp::getOperationName());
   for (const PhaseInfo &phase : getPhases())

@@ -6,7 +6,6 @@
 
 #include "PredictStep.h"
 
-#include "pipewright/Cost/Profile.h"
 #include "pipewright/Schedule/Formats.h"
 #include "pipewright/Schedule/ProgramSchedule.h"
 
@@ -58,23 +57,35 @@ static double getUpdateSeconds(const Profile &profile,
 }
 
 /// "times measured on EPYC (gpt.json)", "costs by formula for device 'cpu'".
-static std::string describeCosts(const Profile &profile,
+static std::string describeCosts(const std::optional<Profile> &profile,
                                  const PlanSummary &plan,
                                  const BuildOptions &options) {
   std::string formula = "costs by formula for device '" + options.device + "'";
-  if (options.profile.empty())
+  if (!profile)
     return formula;
   std::string text =
-      "times measured on " + profile.device + " (" + options.profile + ")";
+      "times measured on " + profile->device + " (" + options.profile + ")";
   bool isWhole = llvm::all_of(plan.stages, [](const StageSummary &stage) {
     return stage.costSource == "measured";
   });
   return isWhole ? text : text + ", what it lacks from " + formula;
 }
 
-FailureOr<PredictedStep> pipewright::predictStep(ModuleOp module,
-                                                 const PlanSummary &plan,
-                                                 const BuildOptions &options) {
+FailureOr<std::optional<Profile>>
+pipewright::loadProfile(const BuildOptions &options, MLIRContext &context) {
+  if (options.profile.empty())
+    return std::optional<Profile>();
+  llvm::Expected<Profile> profile = readProfile(options.profile);
+  if (profile)
+    return std::optional<Profile>(std::move(*profile));
+  return emitError(UnknownLoc::get(&context))
+         << llvm::toString(profile.takeError());
+}
+
+FailureOr<PredictedStep>
+pipewright::predictStep(ModuleOp module, const PlanSummary &plan,
+                        const BuildOptions &options,
+                        const std::optional<Profile> &profile, bool draws) {
   FailureOr<StageGraph> graph = StageGraph::get(module);
   if (failed(graph))
     return failure();
@@ -84,24 +95,18 @@ FailureOr<PredictedStep> pipewright::predictStep(ModuleOp module,
   if (failed(programs))
     return failure();
   CostModel costs = getCosts(plan);
-  Profile profile;
-  if (!options.profile.empty()) {
-    llvm::Expected<Profile> read = readProfile(options.profile);
-    if (!read)
-      return emitError(UnknownLoc::get(module.getContext()))
-             << llvm::toString(read.takeError());
-    profile = std::move(*read);
-    addLink(profile, plan, costs);
-  }
+  if (profile)
+    addLink(*profile, plan, costs);
   Timeline timeline = simulate(programs->schedule, costs);
   Metrics metrics = measure(programs->schedule, timeline);
   PredictedStep step;
   step.makespan = metrics.makespan;
-  if (!plan.forwardOnly)
-    step.makespan += getUpdateSeconds(profile, plan);
+  if (profile && !plan.forwardOnly)
+    step.makespan += getUpdateSeconds(*profile, plan);
   step.bubbleRatio = metrics.bubbleRatio;
   step.costs = describeCosts(profile, plan, options);
   llvm::raw_string_ostream stream(step.timeline);
-  writeSvg(programs->schedule, timeline, stream, /*secondsPerUnit=*/1);
+  if (draws)
+    writeSvg(programs->schedule, timeline, stream, /*secondsPerUnit=*/1);
   return step;
 }

@@ -7,6 +7,7 @@
 #ifndef PIPEWRIGHT_LIB_DRIVER_PREDICTSTEP_H
 #define PIPEWRIGHT_LIB_DRIVER_PREDICTSTEP_H
 
+#include "pipewright/Cost/Profile.h"
 #include "pipewright/Driver/BuildOptions.h"
 #include "pipewright/Package/Report.h"
 
@@ -14,12 +15,17 @@
 
 namespace pipewright {
 
+/// The profile that \p options name, if they do.
+mlir::FailureOr<std::optional<Profile>> loadProfile(const BuildOptions &options,
+                                                    mlir::MLIRContext &context);
+
 /// Simulates the programs of \p module, of which \p plan is the summary, with
 /// the stages' costs; with a profile, messages and updates take as long as it
-/// says, and no time otherwise.
-mlir::FailureOr<PredictedStep> predictStep(mlir::ModuleOp module,
-                                           const PlanSummary &plan,
-                                           const BuildOptions &options);
+/// says, and no time otherwise. Leaves the timeline out unless it \p draws.
+mlir::FailureOr<PredictedStep>
+predictStep(mlir::ModuleOp module, const PlanSummary &plan,
+            const BuildOptions &options, const std::optional<Profile> &profile,
+            bool draws);
 
 } // namespace pipewright
 

@@ -135,15 +135,8 @@ Error pipewright::resolveSchedule(BuildOptions &options) {
   return Error::success();
 }
 
-/// The costs of the stages that \p module is cut into for \p chunks chunks a
-/// rank, if it can be.
-static mlir::FailureOr<CostModel>
-cutStages(mlir::ModuleOp module, BuildOptions options, int64_t chunks) {
-  options.chunks = chunks;
-  options.needs.placement.clear();
-  // A trial: that a model has too few layers for it is no error.
-  mlir::ScopedDiagnosticHandler quiet(
-      module.getContext(), [](mlir::Diagnostic &) { return mlir::success(); });
+mlir::FailureOr<CostModel> pipewright::cutStages(mlir::ModuleOp module,
+                                                 const BuildOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   mlir::PassManager pm(module.getContext());
   pm.addPass(createBalance(options));
@@ -155,6 +148,17 @@ cutStages(mlir::ModuleOp module, BuildOptions options, int64_t chunks) {
   return graph->getCosts();
 }
 
+/// The same for so many chunks a rank, in loops over the ranks. It is a trial:
+/// that a model has too few layers is no error.
+static mlir::FailureOr<CostModel>
+tryChunks(mlir::ModuleOp module, BuildOptions options, int64_t chunks) {
+  options.chunks = chunks;
+  options.needs.placement.clear();
+  mlir::ScopedDiagnosticHandler quiet(
+      module.getContext(), [](mlir::Diagnostic &) { return mlir::success(); });
+  return cutStages(module, options);
+}
+
 void pipewright::choosePlacement(mlir::ModuleOp module, BuildOptions &options) {
   if (options.forwardOnly || !isSearch(options.schedule))
     return;
@@ -163,7 +167,7 @@ void pipewright::choosePlacement(mlir::ModuleOp module, BuildOptions &options) {
     counts = {options.chunks};
   double best = std::numeric_limits<double>::infinity();
   for (int64_t chunks : counts) {
-    mlir::FailureOr<CostModel> costs = cutStages(module, options, chunks);
+    mlir::FailureOr<CostModel> costs = tryChunks(module, options, chunks);
     if (failed(costs))
       continue;
     ScheduleRequest request(options.ranks, options.microbatches, chunks);

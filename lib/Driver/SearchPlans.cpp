@@ -15,7 +15,6 @@
 #include "pipewright/Schedule/StageGraph.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Pass/Pass.h"
 
 #include <map>
 
@@ -66,10 +65,9 @@ private:
   std::vector<std::string> listRemats() const;
 
   void simulateAll(PricedModel &model);
-  std::optional<PlanCandidate> simulateOne(PricedModel &model,
-                                           const BuildOptions &options);
-  FailureOr<CostModel> cutStages(PricedModel &model,
-                                 const BuildOptions &options);
+  void simulateEachRemat(PricedModel &model, BuildOptions options);
+  FailureOr<CostModel> getCosts(PricedModel &model,
+                                const BuildOptions &options);
 
   void planFastest(PlanSearch &search);
   LogicalResult plan(PlanCandidate &candidate);
@@ -78,6 +76,7 @@ private:
   const PlanRequest &request;
   MLIRContext &context;
   PhaseListener listener;
+  std::optional<Profile> profile;
   std::vector<PricedModel> models;
   std::vector<PlanCandidate> candidates;
   std::string whyNot; ///< the first error of a trial
@@ -95,6 +94,9 @@ std::vector<int64_t> PlanSearcher::listMicrobatchSizes() const {
   if (options.microbatchSize)
     return {*options.microbatchSize};
   int64_t batch = *options.globalBatch;
+  // Other sizes are not measured.
+  if (profile && batch % profile->microbatchSize == 0)
+    return {profile->microbatchSize};
   int64_t largest = std::max<int64_t>(1, batch / options.ranks);
   std::vector<int64_t> sizes;
   for (int64_t size = 1; size <= largest; ++size)
@@ -135,11 +137,8 @@ std::optional<PricedModel> PlanSearcher::readModel(int64_t microbatchSize) {
   options.globalBatch.reset();
   options.microbatchSize = microbatchSize;
   PricedModel model{microbatchSize, loadModel(options, context), {}};
-  PassManager pm(&context);
-  for (const PhaseInfo &phase : getPhases().take_while(
-           [](auto &phase) { return phase.name != "Stages"; }))
-    phase.build(pm, options);
-  if (model.module && succeeded(pm.run(*model.module)))
+  if (model.module &&
+      succeeded(runAll(getPhasesBefore("Stages"), *model.module, options)))
     return model;
   if (whyNot.empty())
     whyNot = quiet.first;
@@ -161,22 +160,14 @@ LogicalResult PlanSearcher::readModels() {
 // Simulation
 //===----------------------------------------------------------------------===//
 
-FailureOr<CostModel> PlanSearcher::cutStages(PricedModel &model,
-                                             const BuildOptions &options) {
+FailureOr<CostModel> PlanSearcher::getCosts(PricedModel &model,
+                                            const BuildOptions &options) {
   Placement key = options.needs.placement;
   if (key.empty())
     key = placeInLoops(options.ranks, options.chunks);
   auto [cut, isNew] = model.cuts.try_emplace(key, failure());
-  if (!isNew)
-    return cut->second;
-  OwningOpRef<ModuleOp> copy = model.module->clone();
-  PassManager pm(&context);
-  pm.addPass(createBalance(options));
-  if (failed(pm.run(*copy)))
-    return failure();
-  FailureOr<StageGraph> graph = StageGraph::get(*copy);
-  if (succeeded(graph))
-    cut->second = graph->getCosts();
+  if (isNew)
+    cut->second = cutStages(*model.module, options);
   return cut->second;
 }
 
@@ -197,47 +188,41 @@ static void addMetrics(const Metrics &metrics, PlanCandidate &candidate) {
   candidate.averageSeconds = total / metrics.idle.size();
 }
 
-std::optional<PlanCandidate>
-PlanSearcher::simulateOne(PricedModel &model, const BuildOptions &given) {
+/// Adds a candidate for each policy of recomputation; none if there is no such
+/// schedule, or the model cannot be cut for it.
+void PlanSearcher::simulateEachRemat(PricedModel &model, BuildOptions options) {
   QuietErrors quiet(context);
-  PlanCandidate candidate;
-  BuildOptions &options = candidate.options;
-  options = given;
-  if (llvm::Error error = resolveSchedule(options)) {
-    llvm::consumeError(std::move(error));
-    return std::nullopt;
-  }
-  FailureOr<CostModel> costs = cutStages(model, options);
+  if (llvm::Error error = resolveSchedule(options))
+    return llvm::consumeError(std::move(error));
+  FailureOr<CostModel> costs = getCosts(model, options);
   ScheduleRequest shape(options.ranks, options.microbatches, options.chunks);
-  llvm::Expected<Schedule> schedule = buildSchedule(options.schedule, shape);
-  if (!schedule || failed(costs)) {
-    llvm::consumeError(schedule.takeError());
+  llvm::Expected<Schedule> plain = buildSchedule(options.schedule, shape);
+  if (!plain || failed(costs)) {
+    llvm::consumeError(plain.takeError());
     if (whyNot.empty())
       whyNot = quiet.first;
-    return std::nullopt;
+    return;
   }
-  if (options.remat == "full")
-    schedule = addRecomputation(*schedule);
-  addMetrics(measure(*schedule, simulate(*schedule, *costs)), candidate);
-  return candidate;
+  for (const std::string &remat : listRemats()) {
+    Schedule schedule = remat == "full" ? addRecomputation(*plain) : *plain;
+    PlanCandidate &candidate = candidates.emplace_back();
+    candidate.options = options;
+    candidate.options.remat = remat;
+    addMetrics(measure(schedule, simulate(schedule, *costs)), candidate);
+  }
 }
 
 void PlanSearcher::simulateAll(PricedModel &model) {
-  int64_t microbatches = *request.options.globalBatch / model.microbatchSize;
+  BuildOptions options = request.options;
+  options.globalBatch.reset();
+  options.microbatchSize = model.microbatchSize;
+  options.microbatches = *request.options.globalBatch / model.microbatchSize;
   for (const std::string &schedule : listSchedules())
-    for (int64_t chunks : listChunks())
-      for (const std::string &remat : listRemats()) {
-        BuildOptions options = request.options;
-        options.globalBatch.reset();
-        options.microbatchSize = model.microbatchSize;
-        options.microbatches = microbatches;
-        options.schedule = schedule;
-        options.chunks = chunks;
-        options.remat = remat;
-        if (std::optional<PlanCandidate> candidate =
-                simulateOne(model, options))
-          candidates.push_back(*candidate);
-      }
+    for (int64_t chunks : listChunks()) {
+      options.schedule = schedule;
+      options.chunks = chunks;
+      simulateEachRemat(model, options);
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -254,14 +239,11 @@ LogicalResult PlanSearcher::plan(PlanCandidate &candidate) {
   BuildOptions options = candidate.options;
   // What does not fit is planned too: it may be the best there is.
   options.memory = 0;
-  PassManager pm(&context);
-  for (const PhaseInfo &phase : getPhases().drop_until(
-           [](auto &phase) { return phase.name == "Stages"; }))
-    phase.build(pm, options);
-  if (failed(pm.run(*module)))
+  if (failed(runAll(getPhasesFrom("Stages"), *module, options)))
     return failure();
   PlanSummary summary = summarizePlan(*module);
-  FailureOr<PredictedStep> step = predictStep(*module, summary, options);
+  FailureOr<PredictedStep> step =
+      predictStep(*module, summary, options, profile, /*draws=*/false);
   if (failed(step))
     return failure();
   candidate.stepSeconds = step->makespan;
@@ -318,6 +300,11 @@ void PlanSearcher::planOnOneRank(PlanSearch &search) {
 }
 
 FailureOr<PlanSearch> PlanSearcher::run() {
+  FailureOr<std::optional<Profile>> read =
+      loadProfile(request.options, context);
+  if (failed(read))
+    return failure();
+  profile = std::move(*read);
   if (failed(readModels()))
     return failure();
   listener("Schedules");

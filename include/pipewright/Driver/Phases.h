@@ -14,6 +14,8 @@
 
 #include "pipewright/Driver/BuildOptions.h"
 
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -31,6 +33,13 @@ struct PhaseInfo {
 
 /// The phases that work on the IR; Codegen and Package follow.
 llvm::ArrayRef<PhaseInfo> getPhases();
+/// Those before the phase called \p name, and from it on.
+llvm::ArrayRef<PhaseInfo> getPhasesBefore(llvm::StringRef name);
+llvm::ArrayRef<PhaseInfo> getPhasesFrom(llvm::StringRef name);
+
+/// Runs the passes of \p phases on \p module.
+mlir::LogicalResult runAll(llvm::ArrayRef<PhaseInfo> phases,
+                           mlir::ModuleOp module, const BuildOptions &options);
 
 /// The pass of Stages that cuts the model, for options that say how often.
 std::unique_ptr<mlir::Pass> createBalance(const BuildOptions &options);

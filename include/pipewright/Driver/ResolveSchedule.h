@@ -8,6 +8,7 @@
 #define PIPEWRIGHT_DRIVER_RESOLVESCHEDULE_H
 
 #include "pipewright/Driver/BuildOptions.h"
+#include "pipewright/Schedule/Simulator.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
@@ -22,6 +23,11 @@ namespace pipewright {
 /// An inference pipeline has one direction and its stages in loops, whatever
 /// the schedule. What a search needs is left to choosePlacement.
 llvm::Error resolveSchedule(BuildOptions &options);
+
+/// The costs, in microseconds, of the stages that \p module, whose layers have
+/// costs, is cut into for the placement of \p options; says why it cannot be.
+mlir::FailureOr<CostModel> cutStages(mlir::ModuleOp module,
+                                     const BuildOptions &options);
 
 /// Chooses chunks and placement for a schedule that is searched: those of the
 /// registered schedule that is best for the stages that \p module, whose layers
