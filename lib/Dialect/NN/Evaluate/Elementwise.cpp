@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EvaluatorRegistry.h"
+#include "Wrapping.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -14,30 +15,6 @@ using namespace mlir;
 using namespace pipewright::nn;
 
 namespace {
-
-// Integers wrap around as they do in the compiled code, where signed overflow
-// would be undefined in C++.
-
-struct Sum {
-  double operator()(double a, double b) const { return a + b; }
-  int64_t operator()(int64_t a, int64_t b) const {
-    return static_cast<uint64_t>(a) + static_cast<uint64_t>(b);
-  }
-};
-
-struct Difference {
-  double operator()(double a, double b) const { return a - b; }
-  int64_t operator()(int64_t a, int64_t b) const {
-    return static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
-  }
-};
-
-struct Product {
-  double operator()(double a, double b) const { return a * b; }
-  int64_t operator()(int64_t a, int64_t b) const {
-    return static_cast<uint64_t>(a) * static_cast<uint64_t>(b);
-  }
-};
 
 struct Quotient {
   double operator()(double a, double b) const { return a / b; }

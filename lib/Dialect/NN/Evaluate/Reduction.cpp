@@ -6,6 +6,7 @@
 
 #include "EvaluatorRegistry.h"
 #include "Indexing.h"
+#include "Wrapping.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -15,19 +16,14 @@
 using namespace mlir;
 using namespace pipewright::nn;
 
-/// Integers wrap around as they do in the compiled code.
-template <typename Number>
-using Wrapping =
-    std::conditional_t<std::is_integral_v<Number>, uint64_t, Number>;
-
 template <typename Number>
 static Number combine(Reduction kind, Number a, Number b) {
   switch (kind) {
   case Reduction::Sum:
   case Reduction::Mean:
-    return Wrapping<Number>(a) + Wrapping<Number>(b);
+    return Sum()(a, b);
   case Reduction::Prod:
-    return Wrapping<Number>(a) * Wrapping<Number>(b);
+    return Product()(a, b);
   case Reduction::Max:
     return a != a || a > b ? a : b;
   case Reduction::Min:
