@@ -15,6 +15,7 @@
 #include "Optimizers.h"
 #include "Random.h"
 #include "backends/cpu/Backend.h"
+#include "backends/cpu/Half.h"
 #include "launch/Collectives.h"
 #include "launch/Progress.h"
 #include "launch/Transport.h"
@@ -59,9 +60,9 @@ public:
     case PPRT_F64:
       return fillWith<double>(data, [this] { return nextReal(); });
     case PPRT_BF16:
-      return fillWith<uint16_t>(data, [this] { return nextShort<8>(); });
+      return fillWith<BFloat16>(data, [this] { return nextShort<BFloat16>(); });
     case PPRT_F16:
-      return fillWith<uint16_t>(data, [this] { return nextShort<5>(); });
+      return fillWith<Float16>(data, [this] { return nextShort<Float16>(); });
     case PPRT_I8:
       return fillWith<int8_t>(data, [this] { return nextIndex(); });
     case PPRT_I16:
@@ -94,22 +95,12 @@ private:
     int64_t limit = input.labelClasses ? input.labelClasses : input.indexLimit;
     return limit > 0 ? static_cast<int64_t>(next() % limit) : 0;
   }
-  /// The bits of a real number in 16 bits, of which so many are its exponent,
-  /// cut off towards 0.
-  template <int exponentBits>
-  uint16_t nextShort() {
-    constexpr int fractionBits = 15 - exponentBits;
-    constexpr int bias = (1 << (exponentBits - 1)) - 1;
-    double value = nextReal();
-    int exponent;
-    double fraction = std::frexp(std::fabs(value), &exponent);
-    uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-    int stored = exponent - 1 + bias;
-    if (fraction == 0 || stored <= 0)
-      return sign;
-    int bits = static_cast<int>(std::ldexp(fraction, fractionBits + 1)) -
-               (1 << fractionBits);
-    return static_cast<uint16_t>(sign | stored << fractionBits | bits);
+  /// So much smaller that rounding does not reach the amplitude.
+  template <typename ShortTy>
+  ShortTy nextShort() {
+    ShortTy value;
+    fromFloat(static_cast<float>(0.99 * nextReal()), value);
+    return value;
   }
 
   const PprtInput &input;
