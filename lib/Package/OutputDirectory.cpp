@@ -6,9 +6,10 @@
 
 #include "pipewright/Package/OutputDirectory.h"
 
+#include "pipewright/Support/TextFile.h"
+
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace pipewright;
@@ -67,20 +68,13 @@ Error OutputDirectory::makeDirectory(StringRef name) {
 Error OutputDirectory::writeFile(StringRef name, StringRef content,
                                  bool isExecutable) {
   std::string file = getPath(name);
-  std::error_code error;
-  raw_fd_ostream stream(file, error);
-  if (error)
-    return makeError(file, error);
-  stream << content;
-  stream.close();
-  if (stream.has_error()) {
-    error = stream.error();
-    stream.clear_error();
-    return makeError(file, error);
-  }
-  if (isExecutable)
-    error = sys::fs::setPermissions(file, sys::fs::all_read | sys::fs::all_exe |
-                                              sys::fs::owner_write);
+  if (Error error =
+          writeTextFile(file, [&](raw_ostream &os) { os << content; }))
+    return error;
+  if (!isExecutable)
+    return Error::success();
+  std::error_code error = sys::fs::setPermissions(
+      file, sys::fs::all_read | sys::fs::all_exe | sys::fs::owner_write);
   return error ? makeError(file, error) : Error::success();
 }
 
