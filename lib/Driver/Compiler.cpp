@@ -152,6 +152,19 @@ std::string pipewright::findRuntimeLibrary() {
   return path.str().str();
 }
 
+/// A build has all values; models of shapes only are for looking at.
+static LogicalResult checkValues(ModuleOp module) {
+  for (auto parameter : module.getOps<pp::ParameterOp>()) {
+    auto external = dyn_cast<pp::ExternalAttr>(parameter.getValue());
+    if (external && external.getFile().empty())
+      return emitError(UnknownLoc::get(module.getContext()))
+             << "parameter '" << parameter.getSymName()
+             << "' has no values to build with; give --weights, the file that "
+                "has them";
+  }
+  return success();
+}
+
 FailureOr<BuildResult> pipewright::build(BuildOptions options,
                                          MLIRContext &context,
                                          PhaseListener listener) {
@@ -162,7 +175,8 @@ FailureOr<BuildResult> pipewright::build(BuildOptions options,
   ImportNotes notes;
   OwningOpRef<ModuleOp> module = loadModel(options, context, &notes);
   options.needs.stageHints = std::move(notes.stages);
-  if (!module || failed(runPhases(*module, options, listener)))
+  if (!module || failed(checkValues(*module)) ||
+      failed(runPhases(*module, options, listener)))
     return failure();
 
   BuildResult result;

@@ -9,6 +9,7 @@
 #include "Proto/Onnx.pb.h"
 #include "Safetensors.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Regex.h"
@@ -41,16 +42,34 @@ static bool isDeclared(const TypeProto::Tensor &type, ArrayRef<int64_t> shape) {
          });
 }
 
+/// An initializer like \p input, of \p shape.
+static TensorProto makeInitializer(const ValueInfoProto &input,
+                                   ArrayRef<int64_t> shape) {
+  TensorProto initializer;
+  initializer.set_name(input.name());
+  initializer.set_data_type(input.type().tensor_type().elem_type());
+  initializer.mutable_dims()->Add(shape.begin(), shape.end());
+  return initializer;
+}
+
 namespace {
 class InputPromoter {
 public:
+  /// \p weights is empty if only shapes are known.
   InputPromoter(OnnxFile &file, StringRef weights)
       : file(file), weights(weights) {}
 
   std::vector<std::string> run(const Regex &pattern);
 
 private:
+  bool readWeights();
   void promote(const ValueInfoProto &input);
+  void promoteToShape(const ValueInfoProto &input);
+  void addProblem(const ValueInfoProto &input, const Twine &what) {
+    problems.push_back(("has input '" + input.name() +
+                        "', which is to be a parameter, " + what)
+                           .str());
+  }
 
   OnnxFile &file;
   StringRef weights;
@@ -60,40 +79,59 @@ private:
 } // namespace
 
 void InputPromoter::promote(const ValueInfoProto &input) {
-  auto problem = [&](const Twine &what) {
-    problems.push_back(("has input '" + input.name() +
-                        "', which is to be a parameter, " + what)
-                           .str());
-  };
   auto stored = tensors.find(input.name());
   if (stored == tensors.end())
-    return problem("but '" + weights + "' has no tensor of that name");
+    return addProblem(input,
+                      "but '" + weights + "' has no tensor of that name");
   const TypeProto::Tensor &type = input.type().tensor_type();
   const StoredTensor &tensor = stored->second;
   if (type.elem_type() != tensor.dataType || !isDeclared(type, tensor.shape))
-    return problem("of " +
-                   describeType(type.elem_type(), getDeclaredShape(type)) +
+    return addProblem(
+        input, "of " + describeType(type.elem_type(), getDeclaredShape(type)) +
                    ", but is " + describeType(tensor.dataType, tensor.shape) +
                    " in '" + weights + "'");
-  TensorProto initializer;
-  initializer.set_name(input.name());
-  initializer.set_data_type(tensor.dataType);
-  initializer.mutable_dims()->Add(tensor.shape.begin(), tensor.shape.end());
-  file.addInitializer(std::move(initializer),
+  file.addInitializer(makeInitializer(input, tensor.shape),
                       {weights.str(), tensor.offset, tensor.bytes});
 }
 
-std::vector<std::string> InputPromoter::run(const Regex &pattern) {
+/// What decides about the model's shapes cannot be left open: integers, scalars
+/// and sizes.
+void InputPromoter::promoteToShape(const ValueInfoProto &input) {
+  const TypeProto::Tensor &type = input.type().tensor_type();
+  SmallVector<int64_t> shape = getDeclaredShape(type);
+  bool isFloat = is_contained({TensorProto::FLOAT, TensorProto::DOUBLE,
+                               TensorProto::FLOAT16, TensorProto::BFLOAT16},
+                              type.elem_type());
+  if (!isFloat || shape.empty() || is_contained(shape, -1))
+    return addProblem(input,
+                      "of " + describeType(type.elem_type(), shape) +
+                          ", but only a tensor of floats whose sizes are known "
+                          "can be one without --weights");
+  file.addInitializer(makeInitializer(input, shape));
+}
+
+bool InputPromoter::readWeights() {
   Expected<StringRef> bytes = file.mapWeights(weights);
-  if (!bytes)
-    return {"cannot be given weights: " + toString(bytes.takeError())};
+  if (!bytes) {
+    problems.push_back("cannot be given weights: " +
+                       toString(bytes.takeError()));
+    return false;
+  }
   Expected<StringMap<StoredTensor>> read = readSafetensors(*bytes);
-  if (!read)
-    return {
+  if (!read) {
+    problems.push_back(
         ("cannot be given the weights in '" + weights +
          "', which is not a safetensors file: " + toString(read.takeError()))
-            .str()};
+            .str());
+    return false;
+  }
   tensors = std::move(*read);
+  return true;
+}
+
+std::vector<std::string> InputPromoter::run(const Regex &pattern) {
+  if (!weights.empty() && !readWeights())
+    return problems;
 
   const GraphProto &graph = file.getModel().graph();
   StringSet<> initializers;
@@ -106,7 +144,11 @@ std::vector<std::string> InputPromoter::run(const Regex &pattern) {
     if (!pattern.match(input.name()))
       continue;
     matchesAny = true;
-    if (!initializers.contains(input.name()))
+    if (initializers.contains(input.name()))
+      continue;
+    if (weights.empty())
+      promoteToShape(input);
+    else
       promote(input);
   }
   if (!matchesAny)
@@ -120,9 +162,9 @@ std::vector<std::string> pipewright::onnx::promoteInputs(OnnxFile &file,
                                                          StringRef weights) {
   if (pattern.empty() && weights.empty())
     return {};
-  if (pattern.empty() || weights.empty())
-    return {"needs --params-from-inputs, the inputs that are parameters, and "
-            "--weights, the file with their values, together"};
+  if (pattern.empty())
+    return {"is given --weights, but not --params-from-inputs, the inputs that "
+            "have their values there"};
   Regex regex(pattern);
   std::string error;
   if (!regex.isValid(error))

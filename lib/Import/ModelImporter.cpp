@@ -332,7 +332,8 @@ FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
   llvm::scope_exit restore([&] { builder.setLoc(nodeLoc); });
   if (auto copy = copies.find(tensor.name()); copy != copies.end())
     return importCopy(tensor, copy->second);
-  llvm::Expected<TensorContents> contents = file.read(tensor);
+  llvm::Expected<TensorContents> contents =
+      file.hasValues(tensor) ? file.read(tensor) : file.describe(tensor);
   if (!contents) {
     report.error() << "has initializer '" << tensor.name() << "', which "
                    << toString(contents.takeError());

@@ -117,17 +117,35 @@ Error OnnxFile::parseText() {
   return parseTextForm(buffer->getBuffer(), *model);
 }
 
-Expected<TensorContents> OnnxFile::read(const TensorProto &tensor) {
+bool OnnxFile::hasValues(const TensorProto &tensor) const {
+  auto it = added.find(&tensor);
+  return it == added.end() || it->second;
+}
+
+Expected<TensorContents> OnnxFile::describe(const TensorProto &tensor) const {
   TensorContents contents;
   contents.dataType = tensor.data_type();
   contents.dims.assign(tensor.dims().begin(), tensor.dims().end());
   Expected<int64_t> bytes = getBytes(tensor);
   if (!bytes)
     return bytes.takeError();
+  contents.range = FileRange{/*file=*/"", /*offset=*/0, *bytes};
+  return std::move(contents);
+}
+
+Expected<TensorContents> OnnxFile::read(const TensorProto &tensor) {
+  if (!hasValues(tensor))
+    return createStringError("has no values");
   if (tensor.has_segment())
     return createStringError("is stored in segments, which is not supported");
+  Expected<TensorContents> described = describe(tensor);
+  if (!described)
+    return described.takeError();
+  TensorContents contents = std::move(*described);
+  int64_t bytes = contents.range->length;
+  contents.range.reset();
   if (auto it = added.find(&tensor); it != added.end()) {
-    if (Error error = readAdded(it->second, contents))
+    if (Error error = readAdded(*it->second, contents))
       return std::move(error);
   } else if (tensor.data_location() == TensorProto::EXTERNAL) {
     if (Error error = readExternal(tensor, contents))
@@ -142,9 +160,9 @@ Expected<TensorContents> OnnxFile::read(const TensorProto &tensor) {
     contents.bytes =
         StringRef(contents.decoded.data(), contents.decoded.size());
   }
-  if (int64_t(contents.bytes.size()) != *bytes)
+  if (int64_t(contents.bytes.size()) != bytes)
     return createStringError("has %zu of %lld bytes", contents.bytes.size(),
-                             (long long)*bytes);
+                             (long long)bytes);
   return std::move(contents);
 }
 
@@ -220,6 +238,12 @@ void OnnxFile::addInitializer(TensorProto initializer, const FileRange &range) {
   TensorProto *tensor = model->mutable_graph()->add_initializer();
   *tensor = std::move(initializer);
   added[tensor] = range;
+}
+
+void OnnxFile::addInitializer(TensorProto initializer) {
+  TensorProto *tensor = model->mutable_graph()->add_initializer();
+  *tensor = std::move(initializer);
+  added[tensor] = std::nullopt;
 }
 
 Error OnnxFile::readAdded(const FileRange &range, TensorContents &contents) {

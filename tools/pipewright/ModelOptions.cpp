@@ -31,7 +31,8 @@ ModelOptions::ModelOptions(cl::SubCommand &command,
                      cl::sub(command), cl::cat(category)),
       paramsFromInputs("params-from-inputs", cl::value_desc("REGEX"),
                        cl::desc("Inputs of the model whose name matches are "
-                                "parameters, with the values in --weights"),
+                                "parameters, with the values in --weights; "
+                                "only 'build' needs values"),
                        cl::sub(command), cl::cat(category)),
       weights("weights", cl::value_desc("FILE"),
               cl::desc("A .safetensors file with the values of "

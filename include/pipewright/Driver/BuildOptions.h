@@ -50,7 +50,8 @@ struct BuildOptions {
   bool allowExternalSymlinks = false;
   /// Weights that the file stores twice are two parameters.
   bool separateCopies = false;
-  /// Inputs of the model that are parameters, and the file with their values.
+  /// Inputs of the model that are parameters, and the file with their values,
+  /// which all but a build can do without.
   std::string paramsFromInputs, weights;
 
   std::string loss;

@@ -50,10 +50,10 @@ struct ImportOptions {
   /// parameter.
   bool tieCopies = true;
   /// A regular expression: inputs of the graph whose name matches are
-  /// parameters, with the values that `weights` has under their names. Both or
-  /// none are empty.
+  /// parameters, with the values that `weights` has under their names.
   std::string paramsFromInputs;
-  /// A safetensors file.
+  /// A safetensors file. If it is empty, these parameters have no values: they
+  /// are `#pp.external` of no file.
   std::string weights;
   /// External data may be reached through symbolic links.
   bool allowExternalSymlinks = false;

@@ -79,10 +79,16 @@ public:
   /// Adds \p initializer to the model, with the values that lie in \p range of
   /// a file that was mapped.
   void addInitializer(TensorProto initializer, const FileRange &range);
+  /// Adds \p initializer to the model, without values.
+  void addInitializer(TensorProto initializer);
 
+  /// Whether there are values to read of \p tensor.
+  bool hasValues(const TensorProto &tensor) const;
   /// The values of \p tensor, wherever they are. Fails if there are not as
-  /// many as its shape asks for.
+  /// many as its shape asks for, or none.
   llvm::Expected<TensorContents> read(const TensorProto &tensor);
+  /// All but the values of \p tensor, which has none: a range of no file.
+  llvm::Expected<TensorContents> describe(const TensorProto &tensor) const;
 
 private:
   OnnxFile(llvm::StringRef path, const OnnxFileOptions &options);
@@ -99,8 +105,8 @@ private:
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   std::unique_ptr<ModelProto> model;
   llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> externalFiles;
-  /// Where the values of initializers that were added are.
-  llvm::DenseMap<const TensorProto *, FileRange> added;
+  /// Where the values of initializers that were added are, if they have any.
+  llvm::DenseMap<const TensorProto *, std::optional<FileRange>> added;
 };
 
 } // namespace pipewright::onnx
