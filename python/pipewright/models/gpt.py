@@ -6,6 +6,12 @@ batch: shape arithmetic around each Reshape, the causal mask cut out of a
 buffer, GELU spelled out, the token embedding shared with the output head.
 
     python3 -m pipewright.models.gpt --layers 12 --width 192 --heads 6 -o gpt.onnx
+
+Of a large model the shapes alone say what it costs:
+
+    python3 -m pipewright.models.gpt --layers 96 --width 12288 --heads 96 \
+        --sequence 2048 --vocabulary 51200 --no-weights -o gpt3.onnx
+    pipewright inspect gpt3.onnx --params-from-inputs '^transformer' --bind batch=1
 """
 
 from __future__ import annotations
@@ -34,6 +40,7 @@ class GptConfig:
     head: str = "matmul"  # or "gemm": of the flattened activations
     spelled_out_normalization: bool = False  # as below opset 17
     symbolic_sequence: bool = False
+    no_weights: bool = False  # the parameters are inputs of the graph
 
     def __post_init__(self) -> None:
         if self.width % self.heads:
@@ -70,6 +77,9 @@ class _GptWriter:
     def __init__(self, config: GptConfig):
         self.config = config
         self.graph = Graph("main_graph")
+        self.parameters = weights.Parameters(
+            self.graph, config.seed, config.no_weights
+        )
         self.root = self.graph.scope()
         self.transformer = self.graph.scope("/transformer")
 
@@ -88,18 +98,13 @@ class _GptWriter:
         )
         return self.graph
 
-    def _normal(self, name: str, shape: list[int], deviation: float = DEVIATION) -> str:
-        return self.graph.initializer(
-            name, weights.normal(self.config.seed, name, shape, deviation)
-        )
-
     def _embed(self, ids: str) -> str:
         config, scope = self.config, self.transformer
-        table = self._normal(
-            "transformer.wte.weight", [config.vocabulary, config.width]
+        table = self.parameters.normal(
+            "transformer.wte.weight", [config.vocabulary, config.width], DEVIATION
         )
-        positions_table = self._normal(
-            "transformer.wpe.weight", [config.sequence, config.width]
+        positions_table = self.parameters.normal(
+            "transformer.wpe.weight", [config.sequence, config.width], DEVIATION
         )
         length = _size(scope, ids, 1)
         ids = _view(scope, ids, -1, length)
@@ -122,8 +127,8 @@ class _GptWriter:
 
     def _normalize(self, scope: Scope, name: str, x: str) -> str:
         width = self.config.width
-        gain = self.graph.initializer(f"{name}.weight", weights.full(1.0, [width]))
-        bias = self.graph.initializer(f"{name}.bias", weights.full(0.0, [width]))
+        gain = self.parameters.full(f"{name}.weight", [width], 1.0)
+        bias = self.parameters.full(f"{name}.bias", [width], 0.0)
         if not self.config.spelled_out_normalization:
             return scope.node(
                 "LayerNormalization", x, gain, bias, axis=-1, epsilon=EPSILON
@@ -146,8 +151,8 @@ class _GptWriter:
         deviation: float = DEVIATION,
     ) -> str:
         """Hugging Face's Conv1D: a view as a matrix, addmm, a view back."""
-        weight = self._normal(f"{name}.weight", [inputs, outputs], deviation)
-        bias = self.graph.initializer(f"{name}.bias", weights.full(0.0, [outputs]))
+        weight = self.parameters.normal(f"{name}.weight", [inputs, outputs], deviation)
+        bias = self.parameters.full(f"{name}.bias", [outputs], 0.0)
         batch, length = _size(scope, x, 0), _size(scope, x, 1)
         matrix = _view(scope, x, -1, _size(scope, x, 2))
         matrix = scope.node("Gemm", matrix, weight, bias, alpha=1.0, beta=1.0)
@@ -275,6 +280,9 @@ def main() -> None:
                         help="LayerNorm as ReduceMean, Sub, Pow, ...")
     parser.add_argument("--symbolic-sequence", action="store_true",
                         help="declare the sequence length as 'sequence'")
+    parser.add_argument("--no-weights", action="store_true",
+                        help="make the parameters inputs of the graph, for "
+                        "--params-from-inputs")
     parser.add_argument("-o", "--output", required=True, metavar="FILE")
     options = vars(parser.parse_args())
     output = options.pop("output")

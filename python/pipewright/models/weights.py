@@ -10,8 +10,9 @@ import random
 import statistics
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..onnxfile import DataType, Tensor
+from ..onnxfile import DataType, Graph, Tensor
 
 QUANTILES = 1 << 16
 
@@ -35,3 +36,22 @@ def normal(seed: int, name: str, shape: Sequence[int], deviation: float) -> Tens
 
 def full(value: float, shape: Sequence[int]) -> Tensor:
     return Tensor.of(DataType.FLOAT, shape, [value] * math.prod(shape))
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Adds parameters to a graph: initializers, or inputs, which have no values."""
+
+    graph: Graph
+    seed: int
+    are_inputs: bool = False
+
+    def normal(self, name: str, shape: Sequence[int], deviation: float) -> str:
+        if self.are_inputs:
+            return self.graph.input(name, DataType.FLOAT, shape)
+        return self.graph.initializer(name, normal(self.seed, name, shape, deviation))
+
+    def full(self, name: str, shape: Sequence[int], value: float) -> str:
+        if self.are_inputs:
+            return self.graph.input(name, DataType.FLOAT, shape)
+        return self.graph.initializer(name, full(value, shape))
