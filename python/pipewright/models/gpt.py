@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from ..onnxfile import DataType, Graph, Scope, Tensor, float32, int64, int64s
 from . import weights
+from .shapes import causal_mask, positions, size, vector, view
 
 EPSILON = 1e-5
 MASKED = -3.4028234663852886e38  # the least float32
@@ -40,6 +41,7 @@ class GptConfig:
     head: str = "matmul"  # or "gemm": of the flattened activations
     spelled_out_normalization: bool = False  # as below opset 17
     symbolic_sequence: bool = False
+    dropout: float = 0.0
     no_weights: bool = False  # the parameters are inputs of the graph
 
     def __post_init__(self) -> None:
@@ -49,28 +51,6 @@ class GptConfig:
 
 def write_gpt(config: GptConfig) -> Graph:
     return _GptWriter(config).write()
-
-
-def _size(scope: Scope, x: str, axis: int) -> str:
-    """One extent of `x`, a scalar."""
-    return scope.node(
-        "Gather", scope.node("Shape", x), scope.constant(int64(axis)), axis=0
-    )
-
-
-def _vector(scope: Scope, size: str) -> str:
-    return scope.node("Unsqueeze", size, scope.constant(int64s(0)))
-
-
-def _view(scope: Scope, x: str, *extents: str | int, name: str | None = None) -> str:
-    """Reshapes `x`; an extent is a number or the name of a scalar."""
-    parts = [
-        scope.constant(int64s(extent))
-        if isinstance(extent, int)
-        else _vector(scope, extent)
-        for extent in extents
-    ]
-    return scope.node("Reshape", x, scope.node("Concat", *parts, axis=0), name=name)
 
 
 class _GptWriter:
@@ -106,15 +86,13 @@ class _GptWriter:
         positions_table = self.parameters.normal(
             "transformer.wpe.weight", [config.sequence, config.width], DEVIATION
         )
-        length = _size(scope, ids, 1)
-        ids = _view(scope, ids, -1, length)
-        positions = scope.node(
-            "Range", scope.constant(int64(0)), length, scope.constant(int64(1))
-        )
-        positions = _vector(scope, positions)
+        length = size(scope, ids, 1)
+        ids = view(scope, ids, -1, length)
         tokens = scope.child("wte").node("Gather", table, ids)
-        places = scope.child("wpe").node("Gather", positions_table, positions)
-        return scope.node("Add", tokens, places)
+        places = scope.child("wpe").node(
+            "Gather", positions_table, positions(scope, length)
+        )
+        return self._drop(scope.child("drop"), scope.node("Add", tokens, places))
 
     def _block(self, index: int, x: str) -> str:
         scope = self.transformer.child(f"h.{index}")
@@ -141,6 +119,13 @@ class _GptWriter:
         scaled = scope.node("Div", centred, scope.node("Sqrt", shifted))
         return scope.node("Add", scope.node("Mul", scaled, gain), bias)
 
+    def _drop(self, scope: Scope, x: str) -> str:
+        if not self.config.dropout:
+            return x
+        ratio = scope.constant(float32(self.config.dropout))
+        training = scope.constant(Tensor.of(DataType.BOOL, [], [1]))
+        return scope.node("Dropout", x, ratio, training)
+
     def _linear(
         self,
         scope: Scope,
@@ -153,15 +138,16 @@ class _GptWriter:
         """Hugging Face's Conv1D: a view as a matrix, addmm, a view back."""
         weight = self.parameters.normal(f"{name}.weight", [inputs, outputs], deviation)
         bias = self.parameters.full(f"{name}.bias", [outputs], 0.0)
-        batch, length = _size(scope, x, 0), _size(scope, x, 1)
-        matrix = _view(scope, x, -1, _size(scope, x, 2))
+        batch, length = size(scope, x, 0), size(scope, x, 1)
+        matrix = view(scope, x, -1, size(scope, x, 2))
         matrix = scope.node("Gemm", matrix, weight, bias, alpha=1.0, beta=1.0)
-        return _view(scope, matrix, batch, length, outputs)
+        return view(scope, matrix, batch, length, outputs)
 
     def _residual(self, scope: Scope, name: str, x: str, inputs: int) -> str:
         """A projection that is added to the residual stream starts smaller."""
         deviation = DEVIATION / math.sqrt(2 * self.config.layers)
-        return self._linear(scope, name, x, inputs, self.config.width, deviation)
+        x = self._linear(scope, name, x, inputs, self.config.width, deviation)
+        return self._drop(scope.child("dropout"), x)
 
     def _attention(self, scope: Scope, name: str, x: str) -> str:
         width = self.config.width
@@ -177,34 +163,31 @@ class _GptWriter:
         scale = math.sqrt(width // self.config.heads)
         scores = scope.node("MatMul", query, key)
         scores = scope.node("Div", scores, scope.constant(float32(scale)))
-        mask = self._causal_mask(scope, _size(scope, query, 2), _size(scope, key, 3))
+        mask = self._causal_mask(scope, size(scope, query, 2), size(scope, key, 3))
         scores = scope.node("Where", mask, scores, scope.constant(float32(MASKED)))
-        mixed = scope.node("MatMul", scope.node("Softmax", scores, axis=-1), value)
+        attention = scope.node("Softmax", scores, axis=-1)
+        attention = self._drop(scope.child("attn_dropout"), attention)
+        mixed = scope.node("MatMul", attention, value)
 
         mixed = scope.node("Transpose", mixed, perm=[0, 2, 1, 3])
-        batch, length = _size(scope, mixed, 0), _size(scope, mixed, 1)
-        mixed = _view(scope, mixed, batch, length, width)
+        batch, length = size(scope, mixed, 0), size(scope, mixed, 1)
+        mixed = view(scope, mixed, batch, length, width)
         return self._residual(scope.child("c_proj"), f"{name}.c_proj", mixed, width)
 
     def _heads(self, scope: Scope, x: str, order: list[int]) -> str:
         config = self.config
-        batch, length = _size(scope, x, 0), _size(scope, x, 1)
+        batch, length = size(scope, x, 0), size(scope, x, 1)
         head_width = config.width // config.heads
-        split = _view(scope, x, batch, length, config.heads, head_width)
+        split = view(scope, x, batch, length, config.heads, head_width)
         return scope.node("Transpose", split, perm=order)
 
     def _causal_mask(self, scope: Scope, queries: str, keys: str) -> str:
         """True where a query may see a key."""
         if self.config.mask == "trilu":
-            extents = [_vector(scope, queries), _vector(scope, keys)]
-            extent = scope.node("Concat", *extents, axis=0)
-            one = Tensor.of(DataType.FLOAT, [1], [1.0])
-            ones = scope.node("ConstantOfShape", extent, value=one)
-            lower = scope.node("Trilu", ones, upper=0)
-            return scope.node("Cast", lower, to=int(DataType.BOOL))
+            return causal_mask(scope, queries, keys)
         mask = self._mask_buffer()
         first = scope.node("Sub", keys, queries)
-        mask = self._slice(scope, mask, _vector(scope, first), keys, axis=2)
+        mask = self._slice(scope, mask, vector(scope, first), keys, axis=2)
         return self._slice(scope, mask, scope.constant(int64s(0)), keys, axis=3)
 
     def _mask_buffer(self) -> str:
@@ -222,7 +205,7 @@ class _GptWriter:
             "Slice",
             x,
             start,
-            _vector(scope, end),
+            vector(scope, end),
             scope.constant(int64s(axis)),
             scope.constant(int64s(1)),
         )
@@ -256,10 +239,10 @@ class _GptWriter:
             table = scope.node("Transpose", table, perm=[1, 0])
             scope.node("MatMul", x, table, name="logits")
             return
-        batch, length = _size(scope, x, 0), _size(scope, x, 1)
-        matrix = _view(scope, x, -1, config.width)
+        batch, length = size(scope, x, 0), size(scope, x, 1)
+        matrix = view(scope, x, -1, config.width)
         logits = scope.node("Gemm", matrix, table, transB=1)
-        _view(scope, logits, batch, length, config.vocabulary, name="logits")
+        view(scope, logits, batch, length, config.vocabulary, name="logits")
 
 
 def main() -> None:
@@ -280,6 +263,9 @@ def main() -> None:
                         help="LayerNorm as ReduceMean, Sub, Pow, ...")
     parser.add_argument("--symbolic-sequence", action="store_true",
                         help="declare the sequence length as 'sequence'")
+    parser.add_argument("--dropout", type=float, default=defaults.dropout, metavar="P",
+                        help="drop embeddings, attention and what layers add with "
+                        "this probability, as in training; default none")
     parser.add_argument("--no-weights", action="store_true",
                         help="make the parameters inputs of the graph, for "
                         "--params-from-inputs")
