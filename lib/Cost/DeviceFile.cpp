@@ -15,14 +15,8 @@
 using namespace llvm;
 using namespace pipewright;
 
-namespace {
-struct DeviceText {
-  StringRef name, text;
-};
-} // namespace
-
 /// The files of lib/Cost/Devices, sorted by name.
-static constexpr DeviceText deviceTexts[] = {
+static constexpr NamedTable deviceTables[] = {
 #include "pipewright/Cost/Devices.inc"
 };
 
@@ -33,23 +27,6 @@ static constexpr DeviceText deviceTexts[] = {
 static constexpr StringRef figures[] = {
     "flops_per_second", "bytes_per_second",   "memory_bytes",
     "launch_seconds",   "compute_efficiency", "memory_efficiency"};
-
-static bool readNumber(const json::Value &value, json::Path path,
-                       bool mayBeZero, double &number) {
-  std::optional<double> read = value.getAsNumber();
-  if (!read) {
-    path.report("expected a number");
-    return false;
-  }
-  number = *read;
-  if (number > 0 || (mayBeZero && number == 0))
-    return true;
-  if (mayBeZero)
-    path.report("must be at least 0");
-  else
-    path.report("must be above 0");
-  return false;
-}
 
 /// Pairs of a size and the part of the peak that ops of this size reach.
 static bool readCurve(const json::Value &value, json::Path path,
@@ -97,17 +74,6 @@ static bool readPeaks(const json::Value &value, json::Path path,
     if (!readNumber(*peaks.get(kind), path.field(kind), /*mayBeZero=*/false,
                     device.flopsPerSecond[index]))
       return false;
-  return true;
-}
-
-static bool readText(const json::Value &value, json::Path path,
-                     std::string &text) {
-  std::optional<StringRef> read = value.getAsString();
-  if (!read || read->empty()) {
-    path.report("expected a text");
-    return false;
-  }
-  text = read->str();
   return true;
 }
 
@@ -182,39 +148,18 @@ static bool fromJSON(const json::Value &value, Device &device,
 //===----------------------------------------------------------------------===//
 
 ArrayRef<StringRef> pipewright::getDeviceNames() {
-  static const std::vector<StringRef> names = [] {
-    std::vector<StringRef> names;
-    for (const DeviceText &device : deviceTexts)
-      names.push_back(device.name);
-    return names;
-  }();
+  static const std::vector<StringRef> names = getNames(deviceTables);
   return names;
 }
 
-static Expected<Device> makeDevice(const json::Value &table, StringRef origin) {
-  Device device;
-  json::Path::Root root(origin);
-  if (fromJSON(table, device, root))
-    return device;
-  return root.getError();
-}
-
 Expected<Device> pipewright::loadDevice(StringRef nameOrFile) {
-  const auto *known = find_if(deviceTexts, [=](const DeviceText &device) {
-    return device.name == nameOrFile;
-  });
-  if (known != std::end(deviceTexts)) {
-    Expected<json::Value> table = parseJson(known->text);
-    if (!table)
-      return table.takeError();
-    return makeDevice(*table, nameOrFile);
-  }
-  if (!nameOrFile.ends_with(".json") && !nameOrFile.ends_with(".toml"))
-    return createStringError("there is no device '" + nameOrFile +
-                             "'; expected " + join(getDeviceNames(), ", ") +
-                             ", or a .json or .toml file");
-  Expected<json::Value> table = readTableFile(nameOrFile);
+  Expected<json::Value> table =
+      readNamedTable("device", nameOrFile, deviceTables);
   if (!table)
     return table.takeError();
-  return makeDevice(*table, nameOrFile);
+  Device device;
+  json::Path::Root root(nameOrFile);
+  if (fromJSON(*table, device, root))
+    return device;
+  return root.getError();
 }

@@ -63,3 +63,31 @@ bool pipewright::checkKeys(const json::Value &value,
     }
   return true;
 }
+
+bool pipewright::readNumber(const json::Value &value, json::Path path,
+                            bool mayBeZero, double &number) {
+  std::optional<double> read = value.getAsNumber();
+  if (!read) {
+    path.report("expected a number");
+    return false;
+  }
+  number = *read;
+  if (number > 0 || (mayBeZero && number == 0))
+    return true;
+  if (mayBeZero)
+    path.report("must be at least 0");
+  else
+    path.report("must be above 0");
+  return false;
+}
+
+bool pipewright::readText(const json::Value &value, json::Path path,
+                          std::string &text) {
+  std::optional<StringRef> read = value.getAsString();
+  if (!read || read->empty()) {
+    path.report("expected a text");
+    return false;
+  }
+  text = read->str();
+  return true;
+}

@@ -13,6 +13,8 @@
 
 #include "pipewright/Support/Json.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -76,4 +78,26 @@ Expected<json::Value> pipewright::readTableFile(StringRef path) {
   if (!file)
     return createStringError(path + ": " + file.getError().message());
   return parseTable(path, (*file)->getBuffer());
+}
+
+std::vector<StringRef> pipewright::getNames(ArrayRef<NamedTable> tables) {
+  std::vector<StringRef> names;
+  for (const NamedTable &table : tables)
+    names.push_back(table.name);
+  return names;
+}
+
+Expected<json::Value> pipewright::readNamedTable(StringRef what,
+                                                 StringRef nameOrFile,
+                                                 ArrayRef<NamedTable> known) {
+  const auto *table = find_if(known, [=](const NamedTable &candidate) {
+    return candidate.name == nameOrFile;
+  });
+  if (table != known.end())
+    return parseJson(table->text);
+  if (!nameOrFile.ends_with(".json") && !nameOrFile.ends_with(".toml"))
+    return createStringError("there is no " + what + " '" + nameOrFile +
+                             "'; expected " + join(getNames(known), ", ") +
+                             ", or a .json or .toml file");
+  return readTableFile(nameOrFile);
 }

@@ -23,6 +23,15 @@ bool checkKeys(const llvm::json::Value &value,
                llvm::ArrayRef<llvm::StringRef> required,
                llvm::ArrayRef<llvm::StringRef> optional, llvm::json::Path path);
 
+/// Reads a number above 0, or of at least 0 if it \p mayBeZero; reports the
+/// fault at \p path.
+bool readNumber(const llvm::json::Value &value, llvm::json::Path path,
+                bool mayBeZero, double &number);
+
+/// Reads a text that is not empty; reports the fault at \p path.
+bool readText(const llvm::json::Value &value, llvm::json::Path path,
+              std::string &text);
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_SUPPORT_JSON_H
