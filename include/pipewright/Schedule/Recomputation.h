@@ -9,12 +9,16 @@
 
 #include "pipewright/Schedule/Schedule.h"
 
+#include <vector>
+
 namespace pipewright {
 
 /// \p schedule with an R right before each B or BW, or before the pair that
 /// holds it. R needs no gradient, so it runs while the rank waits for the one
-/// that the backward needs.
-Schedule addRecomputation(const Schedule &schedule);
+/// that the backward needs. With \p stages, one flag each, only the stages that
+/// it marks recompute.
+Schedule addRecomputation(const Schedule &schedule,
+                          const std::vector<bool> &stages = {});
 
 } // namespace pipewright
 
