@@ -27,8 +27,10 @@ static uint8_t *prepareBuffer(PprtContext &context, uint32_t index,
   uint32_t number = context.getSlot(buffer, microbatch);
   Slot &slot = context.slots[index][number];
   uint8_t *data = context.getSlotData(buffer, number);
-  if (slot.microbatch == microbatch)
+  if (slot.microbatch == microbatch) {
+    context.finishRecv(slot);
     return data;
+  }
   context.finishSend(buffer, slot);
   slot.microbatch = microbatch;
   if (buffer.kind == PPRT_BUFFER_INPUT)
@@ -115,10 +117,11 @@ void pprtSend(PprtContext *context, uint32_t index, uint32_t microbatch) {
   TraceScope scope(context->trace, Activity::Send, index, microbatch);
   const PprtBuffer &buffer = context->descriptor.buffers[channel.buffer];
   uint32_t number = context->getSlot(buffer, microbatch);
-  context->slots[channel.buffer][number].pendingSend =
-      context->transport.startSend(
-          channel.target, getTag(*context, channel, microbatch),
-          context->getSlotData(buffer, number), buffer.bytes);
+  Slot &slot = context->slots[channel.buffer][number];
+  context->finishRecv(slot);
+  slot.pendingSend = context->transport.startSend(
+      channel.target, getTag(*context, channel, microbatch),
+      context->getSlotData(buffer, number), buffer.bytes);
 }
 
 void pprtRecv(PprtContext *context, uint32_t index, uint32_t microbatch) {
@@ -127,11 +130,15 @@ void pprtRecv(PprtContext *context, uint32_t index, uint32_t microbatch) {
     return;
   context->progress.begin(Activity::Recv, index, microbatch);
   context->delay.wait();
-  TraceScope scope(context->trace, Activity::Recv, index, microbatch);
   const PprtBuffer &buffer = context->descriptor.buffers[channel.buffer];
   uint32_t number = context->getSlot(buffer, microbatch);
-  context->slots[channel.buffer][number].microbatch = microbatch;
-  context->transport.wait(context->transport.startRecv(
+  Slot &slot = context->slots[channel.buffer][number];
+  context->finishSend(buffer, slot);
+  context->finishRecv(slot);
+  slot.microbatch = microbatch;
+  slot.channel = index;
+  // Computing goes on while it arrives: the task that uses it waits.
+  slot.pendingRecv = context->transport.startRecv(
       channel.source, getTag(*context, channel, microbatch),
-      context->getSlotData(buffer, number), buffer.bytes));
+      context->getSlotData(buffer, number), buffer.bytes);
 }

@@ -108,8 +108,20 @@ void PprtContext::finishSend(const PprtBuffer &buffer, Slot &slot) {
   slot.pendingSend = Transport::noRequest;
 }
 
-void PprtContext::finishSends() {
-  for (uint32_t i = 0; i < descriptor.bufferCount; ++i)
-    for (Slot &slot : slots[i])
+void PprtContext::finishRecv(Slot &slot) {
+  if (slot.pendingRecv == Transport::noRequest)
+    return;
+  progress.begin(Activity::Recv, slot.channel, slot.microbatch);
+  TraceScope scope(trace, Activity::Recv, slot.channel, slot.microbatch);
+  transport.wait(slot.pendingRecv);
+  slot.pendingRecv = Transport::noRequest;
+}
+
+void PprtContext::finishMessages() {
+  for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
+    for (Slot &slot : slots[i]) {
       finishSend(descriptor.buffers[i], slot);
+      finishRecv(slot);
+    }
+  }
 }

@@ -26,6 +26,8 @@ namespace pprt {
 struct Slot {
   int64_t microbatch = -1; ///< whose data; -1: none of this step
   Transport::Request pendingSend = Transport::noRequest;
+  Transport::Request pendingRecv = Transport::noRequest;
+  uint32_t channel = 0; ///< that the pending receive is of
 };
 
 /// What a task does beyond computing.
@@ -64,8 +66,8 @@ struct PprtContext {
 
   /// Forgets the last step's data and zeroes the gradients.
   void beginStep(int64_t number);
-  /// Waits until everything sent has arrived.
-  void finishSends();
+  /// Waits until all messages have arrived.
+  void finishMessages();
 
   uint32_t getSlot(const PprtBuffer &buffer, uint32_t microbatch) const {
     return eval ? 0 : buffer.slotOf[microbatch];
@@ -75,6 +77,8 @@ struct PprtContext {
   }
   /// Waits for the send, if any, that still reads the slot.
   void finishSend(const PprtBuffer &buffer, pprt::Slot &slot);
+  /// Waits for the receive, if any, that still fills the slot.
+  void finishRecv(pprt::Slot &slot);
   /// Has this rank the loss, once the losses of both directions are there?
   bool ownsLoss() const {
     return lossSum && descriptor.rank == descriptor.lossRank;

@@ -146,7 +146,7 @@ static void runStep(PprtContext &context, int64_t number) {
   } else {
     context.descriptor.step(&context);
   }
-  context.finishSends();
+  context.finishMessages();
 }
 
 static void logStep(const PprtContext &context, StepLog &log, double seconds,

@@ -21,9 +21,9 @@
 using namespace pprt;
 
 namespace {
-/// MPI moves a large message only while its sender is in some call (unless the
-/// receiver can fetch it, as on one machine). A rank computes most of the time;
-/// so a thread looks after what is on its way.
+/// MPI moves a large message only while its ends are in some call: the receiver
+/// where it can fetch it, as on one machine, or else both. A rank computes most
+/// of the time; so a thread looks after what is on its way.
 class MpiTransport : public Transport {
 public:
   /// \p threads: may another thread call MPI while no other does?
@@ -44,7 +44,8 @@ public:
 private:
   Request allocateRequest();
   bool testLocked(Request request);
-  void lookAfterSends();
+  void lookAfterMessages();
+  void lookAfter(Request request);
 
   int rank = 0;
   int size = 1;
@@ -56,8 +57,8 @@ private:
 
   std::mutex mutex; ///< held in each call of MPI
   std::thread helper;
-  std::condition_variable wake; ///< when sends or stopping changes
-  std::vector<Request> sends;   ///< those that the helper looks after
+  std::condition_variable wake; ///< when watched or stopping changes
+  std::vector<Request> watched; ///< those that the helper looks after
   bool stopping = false;
 };
 } // namespace
@@ -73,7 +74,7 @@ MpiTransport::MpiTransport(bool threads) {
   if (found)
     tagLimit = *limit;
   if (threads)
-    helper = std::thread([this] { lookAfterSends(); });
+    helper = std::thread([this] { lookAfterMessages(); });
 }
 
 MpiTransport::~MpiTransport() {
@@ -88,16 +89,16 @@ MpiTransport::~MpiTransport() {
   MPI_Finalize();
 }
 
-void MpiTransport::lookAfterSends() {
+void MpiTransport::lookAfterMessages() {
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
-    wake.wait(lock, [this] { return stopping || !sends.empty(); });
+    wake.wait(lock, [this] { return stopping || !watched.empty(); });
     if (stopping)
       return;
     // A complete request stays as MPI_REQUEST_NULL until it is asked for.
-    sends.erase(std::remove_if(sends.begin(), sends.end(),
-                               [this](Request r) { return testLocked(r); }),
-                sends.end());
+    watched.erase(std::remove_if(watched.begin(), watched.end(),
+                                 [this](Request r) { return testLocked(r); }),
+                  watched.end());
     lock.unlock();
     std::this_thread::sleep_for(std::chrono::microseconds(200));
     lock.lock();
@@ -137,6 +138,15 @@ bool MpiTransport::testLocked(Request request) {
   return done;
 }
 
+/// Has the helper look after \p request, unless it is complete: small messages
+/// are on their way at once.
+void MpiTransport::lookAfter(Request request) {
+  if (testLocked(request) || !helper.joinable())
+    return;
+  watched.push_back(request);
+  wake.notify_one();
+}
+
 Transport::Request MpiTransport::startSend(uint32_t peer, uint32_t tag,
                                            const void *data, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -144,11 +154,7 @@ Transport::Request MpiTransport::startSend(uint32_t peer, uint32_t tag,
   if (MPI_Isend(data, bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
                 &requests[request]) != MPI_SUCCESS)
     waitForMonitor();
-  // Small messages are on their way at once.
-  if (!testLocked(request) && helper.joinable()) {
-    sends.push_back(request);
-    wake.notify_one();
-  }
+  lookAfter(request);
   return request;
 }
 
@@ -159,6 +165,7 @@ Transport::Request MpiTransport::startRecv(uint32_t peer, uint32_t tag,
   if (MPI_Irecv(data, bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
                 &requests[request]) != MPI_SUCCESS)
     waitForMonitor();
+  lookAfter(request);
   return request;
 }
 
@@ -166,7 +173,8 @@ bool MpiTransport::test(Request request) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!testLocked(request))
     return false;
-  sends.erase(std::remove(sends.begin(), sends.end(), request), sends.end());
+  watched.erase(std::remove(watched.begin(), watched.end(), request),
+                watched.end());
   freeRequests.push_back(request);
   return true;
 }

@@ -216,6 +216,7 @@ typedef struct PprtDescriptor {
 /* Called by `step` and `eval`; `index` counts in the descriptor's tables. */
 void pprtRun(PprtContext *context, uint32_t task, uint32_t microbatch);
 void pprtSend(PprtContext *context, uint32_t channel, uint32_t microbatch);
+/* Posts the receive; the task that uses the value waits for it. */
 void pprtRecv(PprtContext *context, uint32_t channel, uint32_t microbatch);
 void pprtUpdate(PprtContext *context);
 

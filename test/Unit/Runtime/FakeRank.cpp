@@ -30,6 +30,7 @@ FakeSpec parseFakeSpec(const std::string &text) {
       {"step", &spec.failStep},
       {"half", &spec.halfRank},
       {"slow", &spec.slowRank},
+      {"early", &spec.early},
       {"crossed", &spec.crossed},
       {"other-plan", &spec.otherPlanRank},
       {"shift", &spec.rankShift}};
@@ -429,10 +430,11 @@ void FakeRank::addProgram() {
   addForwards(evalProgram);
   stepProgram = evalProgram;
   addBackwards(stepProgram);
-  if (spec.crossed && rank == 0) {
+  if ((spec.early || spec.crossed) && rank == 0) {
     auto send = std::find_if(stepProgram.begin(), stepProgram.end(), isSend);
     auto recv = std::find_if(stepProgram.begin(), stepProgram.end(), isRecv);
-    std::rotate(send, recv, recv + 1);
+    // The task that uses it follows.
+    std::rotate(send, recv, recv + (spec.crossed ? 2 : 1));
   }
   width = spec.width;
   pauseMicroseconds = spec.slowRank == rank ? 20000 : 0;

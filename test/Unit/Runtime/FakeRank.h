@@ -41,6 +41,7 @@ struct FakeSpec {
   int64_t halfRank = -1;     ///< gradients above 65504 are infinite, as in f16
   int64_t slowRank = -1;     ///< sleeps before each task
   int64_t otherPlanRank = -1;
+  int64_t early = 0;     ///< 1: rank 0 posts a receive before it sends
   int64_t crossed = 0;   ///< 1: rank 0 wants a gradient before it sends
   int64_t rankShift = 0; ///< rank r runs what is built for r + shift
 };
