@@ -27,6 +27,13 @@ struct Buffer {
   SmallVector<Lifetime> lifetimes;
 };
 
+/// A message that was sent and may not have left yet.
+struct LeavingMessage {
+  pp::BindingAttr binding;
+  Type type;
+  int64_t microbatch;
+};
+
 /// Plans the arena of one rank.
 class RankPlanner {
 public:
@@ -52,6 +59,7 @@ private:
              int64_t position);
   void place(pp::BindingAttr binding, int64_t bytes);
   void placeBuffer(pp::BindingAttr binding, const Buffer &buffer);
+  void keepLeaving(int64_t position);
   void placeParameters();
   void placeUpdates();
 
@@ -61,6 +69,7 @@ private:
   int64_t microbatches;
   llvm::MapVector<pp::BindingAttr, Buffer> buffers;
   llvm::SetVector<pp::BindingAttr> parameters, gradients;
+  SmallVector<LeavingMessage> leaving;
   int64_t workspaceBytes = 0;
   ArenaLayout layout;
   OpBuilder *builder = nullptr;
@@ -113,8 +122,18 @@ LogicalResult RankPlanner::touchTask(pp::TaskOp task, int64_t microbatch,
   return success();
 }
 
+/// What was sent leaves while the task at \p position runs, which therefore
+/// does not wait for it.
+void RankPlanner::keepLeaving(int64_t position) {
+  for (const LeavingMessage &message : leaving)
+    touch(message.binding, message.type, message.microbatch, position);
+  leaving.clear();
+}
+
 LogicalResult RankPlanner::visitAction(Operation *op, int64_t microbatch,
                                        int64_t position) {
+  if (isa<pp::RunOp, pp::OverlapOp>(op))
+    keepLeaving(position);
   if (microbatch < 0 || microbatch >= microbatches)
     return op->emitOpError("names micro-batch ")
            << microbatch << " of " << microbatches;
@@ -128,8 +147,11 @@ LogicalResult RankPlanner::visitAction(Operation *op, int64_t microbatch,
     name = recv.getSymbol();
   else
     return success();
-  touch(bind(pp::BindingKind::Channel, name),
-        symbols.lookup<pp::ChannelOp>(name).getType(), microbatch, position);
+  auto binding = bind(pp::BindingKind::Channel, name);
+  Type type = symbols.lookup<pp::ChannelOp>(name).getType();
+  touch(binding, type, microbatch, position);
+  if (isa<pp::SendOp>(op))
+    leaving.push_back({binding, type, microbatch});
   return success();
 }
 
@@ -219,6 +241,7 @@ LogicalResult RankPlanner::collect(pp::ProgramKind kind) {
     });
     if (failed(result))
       return failure();
+    leaving.clear();
   }
   if (!isEval)
     return success();

@@ -142,7 +142,7 @@ Schedule pipewright::addCommunication(Schedule schedule, const CostModel &costs,
                    });
     return schedule;
   }
-  MessagePlacer<ScheduleTasks> placer(tasks);
+  MessagePlacer<ScheduleTasks> placer(tasks, ReceiveTime::Used);
   forEachRange(schedule, /*inParallel=*/true, [&](int64_t first, int64_t last) {
     MessagePlacer<ScheduleTasks>::Scratch scratch;
     replaceActions(schedule, values, first, last,

@@ -132,16 +132,32 @@ private:
   llvm::SmallVector<int64_t> ready;
 };
 
+/// When a rank issues a receive, as far as the order of messages allows.
+enum class ReceiveTime {
+  /// Right before the task that uses the value: the rank waits for it.
+  Used,
+  /// Before the task during which the value is made: the receive is posted, and
+  /// the message arrives while the rank computes.
+  Made
+};
+
 /// Orders all messages once, by the end of the tasks that make them in a dry
-/// run, and has every rank issue its sends and receives in that order, each as
-/// late as its tasks allow. No transport can deadlock that.
+/// run, and has every rank issue its sends and receives in that order. No
+/// transport can deadlock that: whatever a rank waits for is made earlier in
+/// the dry run than what the rank makes next.
 template <typename SourceT>
 class MessagePlacer {
 public:
-  explicit MessagePlacer(SourceT &source)
+  explicit MessagePlacer(SourceT &source, ReceiveTime receives)
       : source(source), run(source), makers(source.getValues()) {
     std::vector<LastTask> last(source.getRanks());
+    if (receives == ReceiveTime::Made)
+      ends.resize(source.getRanks());
     run.run([&](int64_t rank, size_t index, double start, double end) {
+      if (!ends.empty()) {
+        ends[rank].resize(index + 1);
+        ends[rank][index] = end;
+      }
       uint32_t depth = start < end ? 0 : getDepth(rank, index, end, last[rank]);
       last[rank] = {end, depth};
       source.forEachMake(rank, index, [&](int64_t value, bool) {
@@ -164,17 +180,26 @@ public:
   void place(int64_t rank, Scratch &scratch, TaskT addTask,
              MessageT addMessage) const {
     llvm::ArrayRef<Message> messages = collect(rank, scratch);
+    auto issueWhile = [&](auto isDue) {
+      for (; !messages.empty() && isDue(messages.front());
+           messages = messages.drop_front())
+        addMessage(messages.front().value, messages.front().isSend);
+    };
     auto issueUntil = [&](int64_t value, bool isRemote) {
       if (!isRemote)
         return;
       Message last = getMessage(value, /*isSend=*/false);
-      for (; !messages.empty() && !(last < messages.front());
-           messages = messages.drop_front())
-        addMessage(messages.front().value, messages.front().isSend);
+      issueWhile([&](const Message &message) { return !(last < message); });
     };
     for (size_t index = 0; index < source.getItems(rank); ++index) {
       if (!source.isTask(rank, index))
         continue;
+      // What arrives while the task runs. Of what is made when it ends, nothing
+      // may come before it: the other rank may wait for this one's.
+      if (!ends.empty())
+        issueWhile([end = ends[rank][index]](const Message &message) {
+          return message.end < end;
+        });
       source.forEachUse(rank, index, issueUntil);
       addTask(index);
       source.forEachMake(rank, index, issueUntil);
@@ -265,6 +290,8 @@ private:
 
   SourceT &source;
   DryRun<SourceT> run;
+  /// The ends of each rank's tasks, if receives are placed by them.
+  std::vector<std::vector<double>> ends;
   /// Per value, the parts of its Tie. Where all tasks take time there are no
   /// depths but 0, and no list of them.
   std::vector<uint32_t> makers, depths;

@@ -58,7 +58,7 @@ private:
 std::optional<std::vector<std::vector<PlacedStep>>>
 pipewright::placeMessages(const TaskGraph &graph) {
   GraphTasks tasks(graph);
-  MessagePlacer placer(tasks);
+  MessagePlacer placer(tasks, ReceiveTime::Made);
   if (!placer.isComplete())
     return std::nullopt;
   std::vector<std::vector<PlacedStep>> steps(graph.ranks.size());

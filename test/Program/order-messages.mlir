@@ -2,7 +2,8 @@
 
 // 1F1B with sends right after their task and receives right before theirs
 // deadlocks if sends block. In the order in which the messages are made, rank 1
-// takes the second activation before it sends the first gradient.
+// takes the second activation before it sends the first gradient. It is made
+// while rank 1 is busy with the first backward: the receive comes before that.
 
 // CHECK-LABEL: pp.program step rank 0 {
 // CHECK-NEXT: pp.run @s0.f[0]
@@ -18,8 +19,8 @@
 // CHECK-LABEL: pp.program step rank 1 {
 // CHECK-NEXT: pp.recv @h[0]
 // CHECK-NEXT: pp.run @s1.f[0]
-// CHECK-NEXT: pp.run @s1.bw[0]
 // CHECK-NEXT: pp.recv @h[1]
+// CHECK-NEXT: pp.run @s1.bw[0]
 // CHECK-NEXT: pp.send @dh[0]
 // CHECK-NEXT: pp.run @s1.f[1]
 // CHECK-NEXT: pp.run @s1.bw[1]

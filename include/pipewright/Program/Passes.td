@@ -16,8 +16,10 @@ def OrderMessages : Pass<"pp-order-messages", "::mlir::ModuleOp"> {
     may be in any order, or absent. Ensures that they pass `--pp-check-comm`:
     all messages are ordered once, by the end of the tasks that make them in a
     dry run with the stages' costs, and every rank issues its sends and receives
-    in that order, each as late as that allows. Loops are written out. `eval`
-    programs, which run one micro-batch after the other, are left as they are.
+    in that order. A receive comes before the task during which its value is
+    made, so that the message arrives while the rank computes. Loops are written
+    out. `eval` programs, which run one micro-batch after the other, are left as
+    they are.
 
     ```mlir
     pp.run @s1.bw [0]
@@ -27,8 +29,8 @@ def OrderMessages : Pass<"pp-order-messages", "::mlir::ModuleOp"> {
     ```
     becomes, where the previous rank made `@h [1]` before it takes `@dh [0]`,
     ```mlir
-    pp.run @s1.bw [0]
     pp.recv @h [1]
+    pp.run @s1.bw [0]
     pp.send @dh [0]
     pp.run @s1.f [1]
     ```
@@ -77,7 +79,8 @@ def PlanArena : Pass<"pp-plan-arena", "::mlir::ModuleOp"> {
     and buffer that the rank's tasks and transfers name, and a workspace as
     large as the greediest task needs. What is needed once per micro-batch gets
     as many slots as are in use at the same time, by tasks that overlap too; so
-    the total is the peak.
+    the total is the peak. What is sent is in use until the next task has run,
+    which need not wait for it.
 
     With `memory`, a rank that needs more is an error, which names what takes
     the most.

@@ -44,8 +44,9 @@ struct PlacedStep {
 /// Places a send and a receive for each value that crosses ranks (to one rank
 /// at most) so that no transport can deadlock: all messages are ordered once,
 /// by the end of the tasks that make them in a dry run, and every rank issues
-/// its sends and receives in that order, each as late as that allows. Returns
-/// nothing if the tasks wait for each other.
+/// its sends and receives in that order: sends once the value is made, receives
+/// before the task during which it is made. Returns nothing if the tasks wait
+/// for each other.
 std::optional<std::vector<std::vector<PlacedStep>>>
 placeMessages(const TaskGraph &graph);
 
