@@ -31,9 +31,47 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <queue>
+#include <tuple>
 #include <vector>
 
 namespace pipewright {
+
+/// When values were made, and which ranks wait for those that were not.
+class ValueTimes {
+public:
+  ValueTimes(int64_t values, int64_t ranks)
+      : ends(values, nobodyWaits), nextWaiter(ranks, -1) {}
+
+  /// Below 0 as long as \p value is not made.
+  double getEnd(int64_t value) const { return ends[value]; }
+
+  /// As long as a value is not made, its place in `ends` names the last rank
+  /// that came to wait for it, from which a chain leads to the others.
+  void wait(int64_t rank, int64_t value) {
+    nextWaiter[rank] = getWaiter(value);
+    ends[value] = nobodyWaits - 1 - rank;
+  }
+
+  /// Calls \p wake with each rank that waits for \p value.
+  template <typename WakeT>
+  void make(int64_t value, double end, WakeT wake) {
+    if (ends[value] < nobodyWaits)
+      for (int64_t rank = getWaiter(value); rank >= 0; rank = nextWaiter[rank])
+        wake(rank);
+    ends[value] = end;
+  }
+
+private:
+  static constexpr double nobodyWaits = -1;
+
+  int64_t getWaiter(int64_t value) const {
+    return static_cast<int64_t>(nobodyWaits - 1 - ends[value]);
+  }
+
+  std::vector<double> ends;
+  std::vector<int64_t> nextWaiter;
+};
 
 /// Runs each rank's tasks as early as their order and their values allow: a
 /// rank until it misses a value, and on when that is made.
@@ -41,9 +79,9 @@ template <typename SourceT>
 class DryRun {
 public:
   explicit DryRun(SourceT &source)
-      : source(source), ends(source.getValues(), nobodyWaits),
+      : source(source), values(source.getValues(), source.getRanks()),
         next(source.getRanks(), 0), missing(source.getRanks(), -1),
-        nextWaiter(source.getRanks(), -1), clocks(source.getRanks(), 0) {}
+        clocks(source.getRanks(), 0) {}
 
   /// Calls \p observe with the rank, the index, the start and the end of each
   /// task, in an order in which each comes after what it needs.
@@ -61,6 +99,29 @@ public:
     }
   }
 
+  /// The same in the order of the tasks' ends: messages of several ranks that
+  /// share a link are sent in the order in which they are made.
+  template <typename ObserverT>
+  void runInOrder(ObserverT observe) {
+    std::priority_queue<Ending> endings;
+    for (int64_t rank = source.getRanks(); rank-- > 0;)
+      ready.push_back(rank);
+    while (true) {
+      while (!ready.empty())
+        begin(ready.pop_back_val(), endings);
+      if (endings.empty())
+        return;
+      Ending ending = endings.top();
+      endings.pop();
+      int64_t rank = ending.rank;
+      double start = clocks[rank];
+      clocks[rank] = ending.end;
+      observe(rank, next[rank], start, ending.end);
+      finishTask(rank, next[rank]++, ending.end);
+      ready.push_back(rank);
+    }
+  }
+
   /// The value that \p rank waits for in vain, or -1 if it reached its end.
   int64_t getMissing(int64_t rank) const { return missing[rank]; }
   /// The item at which \p rank stands.
@@ -72,62 +133,76 @@ public:
     return *std::max_element(clocks.begin(), clocks.end());
   }
   /// When \p value was made.
-  double getEnd(int64_t value) const { return ends[value]; }
+  double getEnd(int64_t value) const { return values.getEnd(value); }
 
 private:
-  static constexpr double nobodyWaits = -1;
+  /// A task that is running. The earliest comes first; the rank decides a tie.
+  struct Ending {
+    double end;
+    int64_t rank;
+    bool operator<(const Ending &other) const {
+      return std::tie(end, rank) > std::tie(other.end, other.rank);
+    }
+  };
 
-  template <typename ObserverT>
-  bool runTask(int64_t rank, ObserverT &observe) {
-    size_t index = next[rank];
-    double start = clocks[rank];
+  /// Sets \p start to when the task at \p index of \p rank can begin; false,
+  /// and the rank waits, if a value is not made yet.
+  bool findStart(int64_t rank, size_t index, double &start) {
+    start = clocks[rank];
     int64_t missed = -1;
     source.forEachUse(rank, index, [&](int64_t value, bool isRemote) {
-      double end = ends[value];
+      double end = values.getEnd(value);
       if (end < 0)
         missed = missed < 0 ? value : missed;
       else
         start = std::max(start, isRemote ? source.getArrival(value, end) : end);
     });
-    if (missed >= 0) {
-      wait(rank, missed);
-      return false;
-    }
-    double end = start + source.getDuration(rank, index);
-    clocks[rank] = end;
-    observe(rank, index, start, end);
+    if (missed < 0)
+      return true;
+    missing[rank] = missed;
+    values.wait(rank, missed);
+    return false;
+  }
+
+  void finishTask(int64_t rank, size_t index, double end) {
     source.forEachMake(rank, index, [&](int64_t value, bool isRemote) {
-      wake(value);
-      ends[value] = end;
+      values.make(value, end, [&](int64_t waiter) { ready.push_back(waiter); });
       if (isRemote)
         source.send(value, end);
     });
+  }
+
+  template <typename ObserverT>
+  bool runTask(int64_t rank, ObserverT &observe) {
+    size_t index = next[rank];
+    double start;
+    if (!findStart(rank, index, start))
+      return false;
+    double end = start + source.getDuration(rank, index);
+    clocks[rank] = end;
+    observe(rank, index, start, end);
+    finishTask(rank, index, end);
     return true;
   }
 
-  /// As long as a value is not made, its place in `ends` names the last rank
-  /// that came to wait for it, from which a chain leads to the others.
-  void wait(int64_t rank, int64_t value) {
-    missing[rank] = value;
-    nextWaiter[rank] = getWaiter(value);
-    ends[value] = nobodyWaits - 1 - rank;
-  }
-  int64_t getWaiter(int64_t value) const {
-    return static_cast<int64_t>(nobodyWaits - 1 - ends[value]);
-  }
-  void wake(int64_t value) {
-    if (ends[value] >= nobodyWaits)
+  /// Lets \p rank run its next task if it has one that can begin. Until that
+  /// ends, the rank's clock tells when it began.
+  void begin(int64_t rank, std::priority_queue<Ending> &endings) {
+    missing[rank] = -1;
+    size_t items = source.getItems(rank);
+    while (next[rank] < items && !source.isTask(rank, next[rank]))
+      ++next[rank];
+    double start;
+    if (next[rank] == items || !findStart(rank, next[rank], start))
       return;
-    for (int64_t rank = getWaiter(value); rank >= 0; rank = nextWaiter[rank])
-      ready.push_back(rank);
+    clocks[rank] = start;
+    endings.push({start + source.getDuration(rank, next[rank]), rank});
   }
 
   SourceT &source;
-  /// Per value, when it was made, or who waits for it.
-  std::vector<double> ends;
+  ValueTimes values;
   std::vector<size_t> next;
   std::vector<int64_t> missing;
-  std::vector<int64_t> nextWaiter;
   std::vector<double> clocks;
   llvm::SmallVector<int64_t> ready;
 };

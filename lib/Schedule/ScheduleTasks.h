@@ -82,8 +82,8 @@ class ScheduleTasks {
 public:
   ScheduleTasks(const Schedule &schedule, const CostModel &costs)
       : schedule(schedule), costs(costs), flow(schedule) {
-    if (costs.machine.bandwidth > 0)
-      addLinks();
+    if (costs.machine.bandwidth > 0 || costs.machine.links)
+      addBoundaries();
   }
 
   int64_t getRanks() const { return schedule.getRanks(); }
@@ -114,60 +114,77 @@ public:
       flow.forEachMake(part, function);
   }
 
-  /// Values leave a rank in the order in which it makes them, so what its links
-  /// do next is known when a value is made.
+  /// Values leave a rank in the order in which it makes them, so what a link of
+  /// its own does next is known when a value is made. Where ranks share links,
+  /// that holds if tasks are run in the order of their ends.
   void send(int64_t value, double end) {
-    if (links.empty())
+    if (boundaries.empty())
       return;
-    Boundary boundary = boundaries[flow.getValues().getRow(value)];
-    double &isFree = links[boundary.link];
-    isFree = std::max(isFree, end) + boundary.time;
-    arrivals[value] = isFree + costs.latency;
+    const Boundary &boundary = getBoundary(value);
+    double start = std::max({end, isFree[boundary.out], isFree[boundary.in]});
+    isFree[boundary.out] = isFree[boundary.in] = start + boundary.time;
+    arrivals[value] = start + boundary.time + boundary.latency;
   }
   double getArrival(int64_t value, double end) const {
-    return links.empty() ? end + costs.latency : arrivals[value];
+    return boundaries.empty() ? end + costs.latency : arrivals[value];
+  }
+  /// How long \p value is under way once it leaves.
+  double getTransferTime(int64_t value) const {
+    if (boundaries.empty())
+      return costs.latency;
+    const Boundary &boundary = getBoundary(value);
+    return boundary.time + boundary.latency;
   }
 
 private:
   /// What the activations, or the gradients, of one stage have in common.
   struct Boundary {
-    int64_t link = 0;
-    /// For how long a message occupies the link.
+    /// The ways that a message occupies, by their place in isFree.
+    int32_t out = 0, in = 0;
+    /// For how long.
     double time = 0;
+    double latency = 0;
   };
 
-  void addLinks() {
-    const ValueNumbering &values = flow.getValues();
-    arrivals.resize(values.size());
-    boundaries.resize(values.getRows());
-    std::map<std::pair<int64_t, int64_t>, int64_t> numbers;
-    auto add = [&](int64_t value, int64_t from, int64_t to, int64_t stage,
-                   int64_t direction) {
-      std::pair<int64_t, int64_t> ends = {schedule.getRank(from, direction),
-                                          schedule.getRank(to, direction)};
-      int64_t link = numbers.try_emplace(ends, numbers.size()).first->second;
-      boundaries[values.getRow(value)] = {link, costs.getMessageTime(stage)};
-    };
+  const Boundary &getBoundary(int64_t value) const {
+    return boundaries[flow.getValues().getRow(value)];
+  }
+
+  void addBoundaries() {
+    arrivals.resize(getValues());
+    boundaries.resize(flow.getValues().getRows());
+    std::map<int64_t, int32_t> ways;
     for (int64_t direction = 0; direction < schedule.getDirections();
          ++direction)
       for (int64_t stage = 0; stage + 1 < schedule.getStages(); ++stage) {
-        Action first(ActionKind::F, stage, 0, direction);
-        add(values.activation(stage, first), stage, stage + 1, stage,
-            direction);
-        add(values.gradient(stage + 1, first), stage + 1, stage, stage,
-            direction);
+        addBoundary({ActionKind::SendF, stage, 0, direction}, ways);
+        addBoundary({ActionKind::SendB, stage + 1, 0, direction}, ways);
       }
-    // Even without messages there are links: they say how arrivals are found.
-    links.resize(numbers.size() + 1);
+    isFree.resize(ways.size());
+  }
+
+  void addBoundary(const Action &send, std::map<int64_t, int32_t> &ways) {
+    int64_t from = schedule.getRank(send.stage, send.direction);
+    int64_t to = getPeer(schedule, send);
+    if (from == to)
+      return;
+    RankLink link = costs.getLink(from, to);
+    auto number = [&](int64_t way) {
+      return ways.try_emplace(way, ways.size()).first->second;
+    };
+    const ValueNumbering &values = flow.getValues();
+    boundaries[values.getRow(values.message(send))] = {
+        number(link.ways[0]), number(link.ways[1]),
+        link.getMessageTime(costs.getMessageBytes(send)), link.latency};
   }
 
   const Schedule &schedule;
   const CostModel &costs;
   ValueFlow flow;
-  /// With a bandwidth: per row of values its boundary, per link when it is free
-  /// again, and per value when it arrived.
+  /// Where links have a bandwidth: per row of values its boundary, per way when
+  /// it is free again, and per value when it arrived.
   std::vector<Boundary> boundaries;
-  std::vector<double> links, arrivals;
+  std::vector<double> isFree, arrivals;
 };
 
 } // namespace pipewright

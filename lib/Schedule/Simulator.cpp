@@ -90,25 +90,31 @@ Expected<CostModel> pipewright::makeCosts(const Schedule &schedule,
 
 /// The messages of \p run, which \p timeline shows, in the order of their
 /// ranks.
-static void addMessages(const Schedule &schedule, const CostModel &costs,
-                        const ScheduleTasks &tasks,
+static void addMessages(const Schedule &schedule, const ScheduleTasks &tasks,
                         const DryRun<ScheduleTasks> &run, Timeline &timeline) {
   ValueNumbering values(schedule);
   auto add = [&](int64_t value, bool isRemote) {
     if (!isRemote)
       return;
-    Action send = values.transfer(value, /*isSend=*/true);
-    bool isActivation = send.kind == ActionKind::SendF;
     double end = tasks.getArrival(value, run.getEnd(value));
-    double moving =
-        costs.latency +
-        costs.getMessageTime(isActivation ? send.stage : send.stage - 1);
+    double moving = tasks.getTransferTime(value);
     if (moving > 0)
-      timeline.messages.push_back({send, end - moving, end});
+      timeline.messages.push_back(
+          {values.transfer(value, /*isSend=*/true), end - moving, end});
   };
   for (auto [rank, entries] : enumerate(timeline.ranks))
     for (const Timeline::Entry &entry : entries)
       tasks.forEachMake(rank, entry.action, add);
+}
+
+/// Runs all tasks in an order that the links of \p costs allow.
+template <typename ObserverT>
+static void runTasks(DryRun<ScheduleTasks> &run, const CostModel &costs,
+                     ObserverT observe) {
+  if (costs.machine.links && costs.machine.links->areShared())
+    run.runInOrder(observe);
+  else
+    run.run(observe);
 }
 
 Timeline pipewright::simulate(const Schedule &schedule, const CostModel &costs,
@@ -121,12 +127,14 @@ Timeline pipewright::simulate(const Schedule &schedule, const CostModel &costs,
   timeline.ranks.resize(schedule.getRanks());
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
     timeline.ranks[rank].reserve(schedule.getActions(rank).size());
-  run.run([&](int64_t rank, size_t index, double start, double end) {
-    timeline.ranks[rank].push_back({static_cast<int64_t>(index), start, end});
-  });
+  runTasks(run, costs,
+           [&](int64_t rank, size_t index, double start, double end) {
+             timeline.ranks[rank].push_back(
+                 {static_cast<int64_t>(index), start, end});
+           });
   timeline.makespan = run.getMakespan();
   if (withMessages)
-    addMessages(schedule, costs, tasks, run, timeline);
+    addMessages(schedule, tasks, run, timeline);
   return timeline;
 }
 
@@ -135,7 +143,7 @@ static double getMakespan(const Schedule &schedule, const CostModel &costs) {
     return simulateTransfers(schedule, costs, /*withMessages=*/false).makespan;
   ScheduleTasks tasks(schedule, costs);
   DryRun run(tasks);
-  run.run([](int64_t, size_t, double, double) {});
+  runTasks(run, costs, [](int64_t, size_t, double, double) {});
   return run.getMakespan();
 }
 

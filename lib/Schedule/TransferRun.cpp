@@ -149,21 +149,21 @@ private:
     timeline.ranks[rank].push_back({index, start, state.end});
   }
 
-  /// Moves a message of which both ends are ready as soon as its link is free.
+  /// Moves a message of which both ends are ready as soon as its ways are free.
   /// The sender goes on when it has left, the receiver when it has arrived.
   void move(const Event &event) {
     const MessageState &message = messages[event.message];
-    double &isFree =
-        links[{getLane(message.sendLane).rank, getLane(message.recvLane).rank}];
+    RankLink link = costs.getLink(getLane(message.sendLane).rank,
+                                  getLane(message.recvLane).rank);
     Action send = values.transfer(event.message, /*isSend=*/true);
-    bool isActivation = send.kind == ActionKind::SendF;
-    double start = std::max(isFree, event.time);
-    isFree = start +
-             costs.getMessageTime(isActivation ? send.stage : send.stage - 1);
-    if (withMessages && isFree + costs.latency > start)
-      timeline.messages.push_back({send, start, isFree + costs.latency});
-    close(message.sendLane, isFree);
-    close(message.recvLane, isFree + costs.latency);
+    double &out = isFree[link.ways[0]], &in = isFree[link.ways[1]];
+    double start = std::max({out, in, event.time});
+    double left = start + link.getMessageTime(costs.getMessageBytes(send));
+    out = in = left;
+    if (withMessages && left + link.latency > start)
+      timeline.messages.push_back({send, start, left + link.latency});
+    close(message.sendLane, left);
+    close(message.recvLane, left + link.latency);
   }
 
   void close(int64_t lane, double time) {
@@ -180,8 +180,8 @@ private:
   Network network;
   std::vector<LaneState> lanes;
   std::vector<MessageState> messages;
-  /// When the link from one rank to another is free again.
-  std::map<std::pair<int64_t, int64_t>, double> links;
+  /// When a way is free again.
+  std::map<int64_t, double> isFree;
   std::priority_queue<Event> events;
   SmallVector<int64_t> active;
   Timeline timeline;

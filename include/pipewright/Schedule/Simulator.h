@@ -7,10 +7,13 @@
 #ifndef PIPEWRIGHT_SCHEDULE_SIMULATOR_H
 #define PIPEWRIGHT_SCHEDULE_SIMULATOR_H
 
+#include "pipewright/Schedule/RankLinks.h"
 #include "pipewright/Schedule/Schedule.h"
 #include "pipewright/Schedule/Transport.h"
 
 #include "llvm/Support/Error.h"
+
+#include <memory>
 
 namespace pipewright {
 
@@ -39,6 +42,9 @@ struct MachineModel {
   /// pair of ranks is a link, which moves one message at a time. 0: messages
   /// take no time but the latency.
   double bandwidth = 0;
+  /// The links of the ranks, in place of the bandwidth and the latency; null:
+  /// all are alike.
+  std::shared_ptr<const RankLinks> links = nullptr;
   /// How the sends and receives of the schedule are carried out. Without it
   /// they are not looked at: each value leaves when it is made.
   std::optional<Transport> transport = std::nullopt;
@@ -60,7 +66,8 @@ private:
 struct CostModel {
   /// One per stage.
   std::vector<StageCost> stages;
-  /// From the end of an action to its use on another rank.
+  /// From the end of an action to its use on another rank. With links that
+  /// differ, an estimate of it for those who look at no links.
   double latency = 0;
   /// The time of an overlapped pair; without it, the sum of both parts.
   std::optional<double> pair = std::nullopt;
@@ -73,12 +80,17 @@ struct CostModel {
     return getDuration(action) * machine.getFactor(rank, index) +
            machine.overhead;
   }
-  /// For how long a message between stages \p stage and \p stage + 1 occupies
-  /// its link.
-  double getMessageTime(int64_t stage) const {
-    return machine.bandwidth > 0
-               ? stages[stage].messageBytes / machine.bandwidth
-               : 0;
+  /// What a message from one rank to another meets.
+  RankLink getLink(int64_t from, int64_t to) const {
+    if (machine.links)
+      return machine.links->get(from, to);
+    int64_t way = (from << 32) + to;
+    return {latency, machine.bandwidth, {way, way}};
+  }
+  /// The bytes that \p send moves.
+  double getMessageBytes(const Action &send) const {
+    bool isActivation = send.kind == ActionKind::SendF;
+    return stages[isActivation ? send.stage : send.stage - 1].messageBytes;
   }
 };
 
