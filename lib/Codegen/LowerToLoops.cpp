@@ -99,7 +99,7 @@ class LoopBuilder {
 public:
   LoopBuilder(linalg::GenericOp op, RewriterBase &rewriter)
       : op(op), builder(rewriter), extents(op.getStaticLoopRanges()),
-        firstReduction(findFirstReduction()) {}
+        firstReduction(findFirstReduction()), loaded(op.getNumDpsInputs()) {}
 
   void build() {
     builder.setInsertionPoint(op);
@@ -130,9 +130,13 @@ private:
         position.push_back(indices[dim.getPosition()]);
         continue;
       }
+      // It does not depend on loops that are not there yet.
+      SmallVector<Value> operands = indices;
+      while (operands.size() < op.getNumLoops())
+        operands.push_back(getIndex(0));
       auto map = AffineMap::get(op.getNumLoops(), 0, expr);
       position.push_back(
-          affine::AffineApplyOp::create(builder, op.getLoc(), map, indices));
+          affine::AffineApplyOp::create(builder, op.getLoc(), map, operands));
     }
     return position;
   }
@@ -142,6 +146,22 @@ private:
       return operand.get();
     return memref::LoadOp::create(builder, op.getLoc(), operand.get(),
                                   getPosition(operand));
+  }
+
+  /// Loads the inputs that are the same for all iterations of the loops from
+  /// here on. The code generator does not know that results are stored
+  /// elsewhere, so it would load them each time, and not compute in vectors.
+  void loadInvariants() {
+    auto depth = static_cast<unsigned>(indices.size());
+    for (auto [operand, value] :
+         llvm::zip_equal(op.getDpsInputOperands(), loaded)) {
+      AffineMap map = op.getMatchingIndexingMap(operand);
+      bool varies =
+          llvm::any_of(llvm::seq(depth, map.getNumDims()),
+                       [&](unsigned dim) { return map.isFunctionOfDim(dim); });
+      if (!value && !varies)
+        value = load(*operand);
+    }
   }
 
   SmallVector<Value> loadResults() {
@@ -166,8 +186,10 @@ private:
   SmallVector<Value> buildBody(ArrayRef<Value> partial) {
     IRMapping mapping;
     Block *body = op.getBody();
-    for (OpOperand *operand : op.getDpsInputOperands())
-      mapping.map(op.getMatchingBlockArgument(operand), load(*operand));
+    for (auto [operand, value] :
+         llvm::zip_equal(op.getDpsInputOperands(), loaded))
+      mapping.map(op.getMatchingBlockArgument(operand),
+                  value ? value : load(*operand));
     for (auto [operand, value] :
          llvm::zip_equal(op.getDpsInitsMutable(), partial))
       if (value)
@@ -191,6 +213,7 @@ private:
       storeResults(buildInRegisters(loadResults()));
       return;
     }
+    loadInvariants();
     scf::ForOp forOp = createFor(loop, /*initial=*/{});
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(forOp.getBody()->getTerminator());
@@ -204,6 +227,7 @@ private:
     int64_t loop = indices.size();
     if (loop == static_cast<int64_t>(op.getNumLoops()))
       return buildBody(partial);
+    loadInvariants();
     scf::ForOp forOp = createFor(loop, partial);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(forOp.getBody());
@@ -224,6 +248,8 @@ private:
   RewriterBase &builder;
   SmallVector<int64_t> extents;
   int64_t firstReduction;
+  /// Per input, its value where it was loaded outside of the innermost loop.
+  SmallVector<Value> loaded;
   SmallVector<Value> indices;
 };
 

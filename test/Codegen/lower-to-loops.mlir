@@ -59,3 +59,40 @@ func.func @copies(%x: memref<4x8xf32, strided<[16, 1]>>, %y: memref<4x8xf32>, %z
   memref.copy %y, %z : memref<4x8xf32> to memref<4x8xf32>
   return
 }
+
+// What is the same for a whole row is loaded once, before the loop over it,
+// also where its place is no plain index; likewise in reductions.
+
+// CHECK-LABEL: func.func @normalize
+func.func @normalize(%x: memref<4x8xf32>, %sum: memref<4x1xf32>, %y: memref<4x8xf32>) {
+  // CHECK: scf.for %[[ROW:.*]] =
+  // CHECK-NEXT: %[[FACTOR:.*]] = memref.load %arg1[%[[ROW]], %{{.*}}]
+  // CHECK-NEXT: scf.for
+  // CHECK-NEXT: %[[X:.*]] = memref.load %arg0
+  // CHECK-NEXT: arith.mulf %[[X]], %[[FACTOR]]
+  linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r, 0)>, affine_map<(r, c) -> (r, c)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum : memref<4x8xf32>, memref<4x1xf32>) outs(%y : memref<4x8xf32>) {
+  ^bb0(%in: f32, %factor: f32, %out: f32):
+    %0 = arith.mulf %in, %factor : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @sum_of_differences
+func.func @sum_of_differences(%x: memref<4x8xf32>, %mean: memref<4xf32>, %y: memref<4xf32>) {
+  // CHECK: scf.for %[[ROW:.*]] =
+  // CHECK: %[[MEAN:.*]] = memref.load %arg1[%[[ROW]]]
+  // CHECK-NEXT: scf.for
+  // CHECK: arith.subf %{{.*}}, %[[MEAN]]
+  linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (r)>, affine_map<(r, c) -> (r)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x, %mean : memref<4x8xf32>, memref<4xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%in: f32, %m: f32, %out: f32):
+    %0 = arith.subf %in, %m : f32
+    %1 = arith.addf %out, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
