@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from pipewright import protobuf
-from pipewright.models import gpt, small, weights
+from pipewright.models import gpt, llama, small, weights
 from pipewright.onnxfile import DataType, Graph, Tensor, read_initializers
 from pipewright.tensorfiles import (
     read_npy,
@@ -35,6 +35,8 @@ VARIANTS = [
     {"head": "gemm"},
     {"spelled_out_normalization": True},
     {"symbolic_sequence": True},
+    {"dropout": 0.1},
+    {"no_weights": True},
 ]
 
 
@@ -132,6 +134,7 @@ class Files(unittest.TestCase):
     def test_the_onnx_checker_accepts_every_model(self):
         graphs = [function() for function in small.MODELS.values()]
         graphs += [gpt.write_gpt(gpt.GptConfig(**SMALL, **v)) for v in VARIANTS]
+        graphs.append(llama.write_llama(llama.LlamaConfig(layers=2)))
         paths = []
         for index, graph in enumerate(graphs):
             paths.append(str(self.folder / f"{index}.onnx"))

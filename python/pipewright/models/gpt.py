@@ -37,7 +37,7 @@ class GptConfig:
     sequence: int = 128
     vocabulary: int = 256
     seed: int = 0
-    mask: str = "buffer"  # or "trilu": made from ones, as newer exports do
+    mask: str = "buffer"  # or "trilu": made once from ones, as newer exports do
     head: str = "matmul"  # or "gemm": of the flattened activations
     spelled_out_normalization: bool = False  # as below opset 17
     symbolic_sequence: bool = False
@@ -54,6 +54,8 @@ def write_gpt(config: GptConfig) -> Graph:
 
 
 class _GptWriter:
+    mask: str | None = None  # of all layers
+
     def __init__(self, config: GptConfig):
         self.config = config
         self.graph = Graph("main_graph")
@@ -69,6 +71,9 @@ class _GptWriter:
         )
         ids = self.graph.input("input_ids", DataType.INT64, ["batch", sequence])
         x = self._embed(ids)
+        if self.config.mask == "trilu":
+            length = size(self.transformer, ids, 1)
+            self.mask = causal_mask(self.transformer, length, length)
         for index in range(self.config.layers):
             x = self._block(index, x)
         x = self._normalize(self.transformer.child("ln_f"), "transformer.ln_f", x)
@@ -163,7 +168,7 @@ class _GptWriter:
         scale = math.sqrt(width // self.config.heads)
         scores = scope.node("MatMul", query, key)
         scores = scope.node("Div", scores, scope.constant(float32(scale)))
-        mask = self._causal_mask(scope, size(scope, query, 2), size(scope, key, 3))
+        mask = self.mask or self._cut_mask(scope, query, key)
         scores = scope.node("Where", mask, scores, scope.constant(float32(MASKED)))
         attention = scope.node("Softmax", scores, axis=-1)
         attention = self._drop(scope.child("attn_dropout"), attention)
@@ -181,10 +186,9 @@ class _GptWriter:
         split = view(scope, x, batch, length, config.heads, head_width)
         return scope.node("Transpose", split, perm=order)
 
-    def _causal_mask(self, scope: Scope, queries: str, keys: str) -> str:
-        """True where a query may see a key."""
-        if self.config.mask == "trilu":
-            return causal_mask(scope, queries, keys)
+    def _cut_mask(self, scope: Scope, query: str, key: str) -> str:
+        """True where a query may see a key: a part of the buffer."""
+        queries, keys = size(scope, query, 2), size(scope, key, 3)
         mask = self._mask_buffer()
         first = scope.node("Sub", keys, queries)
         mask = self._slice(scope, mask, vector(scope, first), keys, axis=2)
