@@ -18,7 +18,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from . import schedules, sizes
+from . import activations, iteration, schedules, sizes
 from .table import Section, Table
 
 PAGE = pathlib.Path(__file__).resolve().parents[3] / "docs/validation.md"
@@ -27,18 +27,18 @@ INTRODUCTION = """\
 <!-- Made by 'python3 -m pipewright.validation --slow'. -->
 # Public results, and ours
 
-What others published of pipelines and transformers, and what Pipewright says
-from the same inputs. `pipewright schedule` and `pipewright inspect` computed
-each figure under "ours"; [python/pipewright/validation](../python/pipewright/validation)
-asks them, and holds what was published, with its source. A test makes this page
-again and fails if it differs or if a deviation exceeds the bound that stands
-above its table. Where a publication does not give all inputs, we say so and set
-no bound.
+What others published of pipelines and transformers, and what Pipewright says from the same inputs.
+`pipewright schedule` and `pipewright inspect` computed what stands under "ours", unless a section
+says what else did; [python/pipewright/validation](../python/pipewright/validation) asks them, and
+holds what was published, with its source. A test makes this page again and fails if it differs or if
+a deviation exceeds the bound of its table. Where a publication does not give all inputs, we say so
+and set no bound.
 """
 
 
 def sections() -> list[Section]:
-    return [*schedules.sections(), *sizes.sections()]
+    parts = (schedules, sizes, activations, iteration)
+    return [section for part in parts for section in part.sections()]
 
 
 class Page:
@@ -86,7 +86,11 @@ class Page:
 
 def _wrap(text: str) -> str:
     paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(textwrap.fill(" ".join(p.split()), 100) for p in paragraphs)
+    wrapper = textwrap.TextWrapper(100, break_long_words=False, break_on_hyphens=False)
+    return "\n\n".join(
+        text.strip() if text.lstrip().startswith("|") else wrapper.fill(" ".join(text.split()))
+        for text in paragraphs
+    )
 
 
 def main() -> int:

@@ -123,17 +123,17 @@ class Layer:
         return seconds + self.device.pass_over(4 * hidden * size / self.tensor)
 
     def _exchange(self) -> float:
-        """Two all-reduces, or with sequence parallelism an all-gather and a
-        reduce-scatter in place of each, which take the same time."""
+        """An all-reduce: with sequence parallelism an all-gather and a
+        reduce-scatter in its place, which take the same time."""
         size = WIDTH * self.rows * self.width
-        return 4 * self.link.reduce_scatter(size, self.tensor)
+        return 2 * self.link.reduce_scatter(size, self.tensor)
 
     def forward(self) -> float:
         products = sum(self.device.product(*shape) for shape in self._products())
         # Normalizations; sums with dropout, its mask and what was there before.
         normalize, drop = 2 * WIDTH, 3 * WIDTH + 1
         others = self._elementwise(2 * [normalize, drop], hidden=2 * WIDTH)
-        return products + self.attention() + others + self._exchange()
+        return products + self.attention() + others + 2 * self._exchange()
 
     def backward(self) -> float:
         products = sum(
@@ -143,4 +143,8 @@ class Layer:
         )
         normalize, drop = 4 * WIDTH, 2 * WIDTH + 1
         others = self._elementwise(2 * [normalize, drop], hidden=3 * WIDTH)
-        return products + self._attention_backward() + others + self._exchange()
+        # With sequence parallelism the inputs of the two wide products are gathered
+        # again for the gradients of their weights.
+        exchanges = 3 if self.sequence_parallel else 2
+        others += exchanges * self._exchange()
+        return products + self._attention_backward() + others

@@ -23,12 +23,13 @@ class Comparison:
 
     def show(self, value: float) -> str:
         value /= self.unit
-        return f"{value:.10g}" if self.digits is None else f"{value:,.{self.digits}f}"
+        return f"{value:.12g}" if self.digits is None else f"{value:,.{self.digits}f}"
 
     def show_deviation(self) -> str:
         if abs(self.deviation) <= ROUNDING:
             return "0"
-        return f"{100 * self.deviation:+.2f} %".replace("-", "−")
+        sign = "−" if self.deviation < 0 else "+"
+        return sign + _percent(abs(self.deviation))
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Table:
     columns: Sequence[str] = ("",)
     reference: str = "published"
     bound: float = ROUNDING  # of a deviation
+    has_mean: bool = False  # a last line tells the mean and the largest deviation
     problems: list[str] = field(default_factory=list)
 
     def head(self) -> str:
@@ -69,6 +71,7 @@ class Table:
     def lines(self, with_slow: bool) -> Iterator[tuple[str, bool]]:
         """Each row, and whether it is whole: without slow ones, some are only
         what they begin with."""
+        deviations = []
         for row in self.rows:
             if row.slow and not with_slow:
                 yield _line(row.key), False
@@ -80,12 +83,18 @@ class Table:
                     comparison.show(comparison.ours),
                     comparison.show_deviation(),
                 ]
+                deviations.append(abs(comparison.deviation))
                 if comparison.is_bound and abs(comparison.deviation) > self.bound:
                     self.problems.append(
                         f"{', '.join(row.key)}: deviation {comparison.deviation:+.4%} "
                         f"is beyond {self.bound:.4%}"
                     )
             yield _line(cells), True
+        if self.has_mean:
+            mean = sum(deviations) / len(deviations)
+            yield "", True
+            most = _percent(max(deviations))
+            yield f"The deviation is {_percent(mean)} on average, {most} at most.", True
 
 
 @dataclass
@@ -96,6 +105,10 @@ class Section:
     text: str
     tables: Sequence[Table]
     note: str = ""
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.2f} %"
 
 
 def _line(cells: Sequence[str]) -> str:
