@@ -26,9 +26,13 @@ double EfficiencyCurve::at(double size) const {
 }
 
 double Device::seconds(const Work &work, FloatKind kind) const {
-  double peak = flopsPerSecond[static_cast<size_t>(kind)];
+  auto number = static_cast<size_t>(kind);
+  int64_t products = work.flops - work.vectorFlops;
+  double computing =
+      products / (flopsPerSecond[number] * computeEfficiency.at(products)) +
+      work.vectorFlops / (vectorFlopsPerSecond[number] *
+                          vectorEfficiency.at(work.vectorFlops));
   double bytes = static_cast<double>(work.bytesRead) + work.bytesWritten;
-  double computing = work.flops / (peak * computeEfficiency.at(work.flops));
   double moving = bytes / (bytesPerSecond * memoryEfficiency.at(bytes));
   return std::max(computing, moving) + launchSeconds;
 }

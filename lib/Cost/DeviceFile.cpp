@@ -28,8 +28,22 @@ static constexpr StringRef figures[] = {
     "flops_per_second", "bytes_per_second",   "memory_bytes",
     "launch_seconds",   "compute_efficiency", "memory_efficiency"};
 
+/// What may be left out: it is then as for products of matrices.
+static constexpr StringRef vectorFigures[] = {"vector_flops_per_second",
+                                              "vector_efficiency"};
+
+static bool readField(const json::Value &value, json::Path path,
+                      std::string &text) {
+  return readText(value, path, text);
+}
+
+static bool readField(const json::Value &value, json::Path path,
+                      double &number) {
+  return readNumber(value, path, /*mayBeZero=*/false, number);
+}
+
 /// Pairs of a size and the part of the peak that ops of this size reach.
-static bool readCurve(const json::Value &value, json::Path path,
+static bool readField(const json::Value &value, json::Path path,
                       EfficiencyCurve &curve) {
   const json::Array *list = value.getAsArray();
   if (!list || list->empty()) {
@@ -64,25 +78,27 @@ static bool readCurve(const json::Value &value, json::Path path,
   return true;
 }
 
-static bool readPeaks(const json::Value &value, json::Path path,
-                      Device &device) {
+/// Peaks by type.
+static bool readField(const json::Value &value, json::Path path,
+                      std::array<double, 4> &flopsPerSecond) {
   static constexpr StringRef kinds[] = {"f64", "f32", "bf16", "f16"};
   if (!checkKeys(value, kinds, {}, path))
     return false;
   const json::Object &peaks = *value.getAsObject();
   for (auto [index, kind] : enumerate(kinds))
     if (!readNumber(*peaks.get(kind), path.field(kind), /*mayBeZero=*/false,
-                    device.flopsPerSecond[index]))
+                    flopsPerSecond[index]))
       return false;
   return true;
 }
 
+/// A source for each of \p wanted.
 static bool readSources(const json::Value &value, json::Path path,
-                        Device &device) {
-  if (!checkKeys(value, figures, {}, path))
+                        ArrayRef<StringRef> wanted, Device &device) {
+  if (!checkKeys(value, wanted, {}, path))
     return false;
   const json::Object &sources = *value.getAsObject();
-  for (StringRef figure : figures) {
+  for (StringRef figure : wanted) {
     FigureSource &source = device.sources.emplace_back();
     source.figure = figure.str();
     if (!readText(*sources.get(figure), path.field(figure), source.source))
@@ -91,56 +107,57 @@ static bool readSources(const json::Value &value, json::Path path,
   return true;
 }
 
+/// The figures that \p value has; nothing if it has keys that it must not, or
+/// lacks one.
+static std::optional<SmallVector<StringRef>>
+listFigures(const json::Value &value, json::Path path) {
+  SmallVector<StringRef> given(std::begin(figures), std::end(figures));
+  SmallVector<StringRef> required = given;
+  required.append({"name", "sources"});
+  SmallVector<StringRef> optional(std::begin(vectorFigures),
+                                  std::end(vectorFigures));
+  optional.push_back("description");
+  if (!checkKeys(value, required, optional, path))
+    return std::nullopt;
+  for (StringRef figure : vectorFigures)
+    if (value.getAsObject()->get(figure))
+      given.push_back(figure);
+  return given;
+}
+
 static bool fromJSON(const json::Value &value, Device &device,
                      json::Path path) {
-  SmallVector<StringRef> required(std::begin(figures), std::end(figures));
-  required.append({"name", "sources"});
-  if (!checkKeys(value, required, {"description"}, path))
+  std::optional<SmallVector<StringRef>> given = listFigures(value, path);
+  if (!given)
     return false;
   const json::Object &table = *value.getAsObject();
-  auto read = [&](StringLiteral key, auto &&reader) {
-    const json::Value *field = table.get(key);
-    return !field || reader(*field, path.field(key));
-  };
-  auto readInto = [](double &number, bool mayBeZero = false) {
-    return [&number, mayBeZero](const json::Value &field, json::Path place) {
-      return readNumber(field, place, mayBeZero, number);
-    };
+  auto read = [&](StringLiteral key, auto &field) {
+    const json::Value *found = table.get(key);
+    return !found || readField(*found, path.field(key), field);
   };
   double memory = 0;
-  bool isRead = read("name",
-                     [&](auto &field, auto place) {
-                       return readText(field, place, device.name);
-                     }) &&
-                read("description",
-                     [&](auto &field, auto place) {
-                       return readText(field, place, device.description);
-                     }) &&
-                read("flops_per_second",
-                     [&](auto &field, auto place) {
-                       return readPeaks(field, place, device);
-                     }) &&
-                read("bytes_per_second", readInto(device.bytesPerSecond)) &&
-                read("memory_bytes", readInto(memory)) &&
-                read("launch_seconds",
-                     readInto(device.launchSeconds, /*mayBeZero=*/true)) &&
-                read("compute_efficiency",
-                     [&](auto &field, auto place) {
-                       return readCurve(field, place, device.computeEfficiency);
-                     }) &&
-                read("memory_efficiency",
-                     [&](auto &field, auto place) {
-                       return readCurve(field, place, device.memoryEfficiency);
-                     }) &&
-                read("sources", [&](auto &field, auto place) {
-                  return readSources(field, place, device);
-                });
-  if (isRead && memory >= 9e18) {
+  if (!read("name", device.name) || !read("description", device.description) ||
+      !read("flops_per_second", device.flopsPerSecond) ||
+      !read("bytes_per_second", device.bytesPerSecond) ||
+      !read("memory_bytes", memory) ||
+      !readNumber(*table.get("launch_seconds"), path.field("launch_seconds"),
+                  /*mayBeZero=*/true, device.launchSeconds) ||
+      !read("compute_efficiency", device.computeEfficiency) ||
+      !read("memory_efficiency", device.memoryEfficiency))
+    return false;
+  device.vectorFlopsPerSecond = device.flopsPerSecond;
+  device.vectorEfficiency = device.computeEfficiency;
+  if (!read("vector_flops_per_second", device.vectorFlopsPerSecond) ||
+      !read("vector_efficiency", device.vectorEfficiency) ||
+      !readSources(*table.get("sources"), path.field("sources"), *given,
+                   device))
+    return false;
+  if (memory >= 9e18) {
     path.field("memory_bytes").report("must be below 2^63");
     return false;
   }
   device.memoryBytes = static_cast<int64_t>(memory);
-  return isRead;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,8 @@
 
 #include "pipewright/Dialect/PP/PP.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace pipewright;
 
@@ -32,7 +34,10 @@ std::optional<Work> FormulaRegistry::evaluate(Operation *op) const {
   auto formula = formulas.find(op->getName().getStringRef());
   if (formula == formulas.end())
     return std::nullopt;
-  return formula->second(op);
+  Work work = formula->second(op);
+  if (!op->hasTrait<nn::Contraction>())
+    work.vectorFlops = work.flops;
+  return work;
 }
 
 Work FormulaRegistry::perResultElement(Operation *op, int64_t flops) {
@@ -58,8 +63,11 @@ int64_t pipewright::countElements(Value value) {
 Work pipewright::streamOperands(Operation *op, int64_t flops) {
   Work work;
   work.flops = flops;
-  for (Type type : op->getOperandTypes())
-    work.bytesRead += pp::getBytes(type);
+  // What is the same everywhere is part of the code.
+  SplatElementsAttr splat;
+  for (Value operand : op->getOperands())
+    if (!matchPattern(operand, m_Constant(&splat)))
+      work.bytesRead += pp::getBytes(operand.getType());
   for (Type type : op->getResultTypes())
     work.bytesWritten += pp::getBytes(type);
   return work;

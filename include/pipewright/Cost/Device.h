@@ -29,11 +29,14 @@ struct Work {
   int64_t flops = 0;
   int64_t bytesRead = 0;
   int64_t bytesWritten = 0;
+  /// Those of the FLOPs that units for products of matrices cannot do.
+  int64_t vectorFlops = 0;
 
   Work &operator+=(const Work &other) {
     flops += other.flops;
     bytesRead += other.bytesRead;
     bytesWritten += other.bytesWritten;
+    vectorFlops += other.vectorFlops;
     return *this;
   }
 };
@@ -70,14 +73,15 @@ struct FigureSource {
 /// A device that runs one op after the other.
 struct Device {
   std::string name, description;
-  /// Peaks in FLOP/s, by FloatKind.
+  /// Peaks in FLOP/s, by FloatKind: of products of matrices, and of all else.
   std::array<double, 4> flopsPerSecond = {1, 1, 1, 1};
+  std::array<double, 4> vectorFlopsPerSecond = {1, 1, 1, 1};
   double bytesPerSecond = 1;
   int64_t memoryBytes = 0;
   /// To start an op.
   double launchSeconds = 0;
-  /// Over the FLOPs of an op, and over the bytes that it moves.
-  EfficiencyCurve computeEfficiency, memoryEfficiency;
+  /// Over the FLOPs of an op of either sort, and over the bytes that it moves.
+  EfficiencyCurve computeEfficiency, vectorEfficiency, memoryEfficiency;
   std::vector<FigureSource> sources;
 
   /// How long one op that does \p work on elements of \p kind takes.

@@ -19,10 +19,14 @@ static Work priceAttention(nn::AttentionOp op) {
   int64_t pairs = sizes.keys;
   for (int64_t size : sizes.perHead(1))
     pairs *= size;
-  int64_t perPair = 2 * (sizes.size + sizes.valueSize) + 16;
+  // The scale, the mask, and a softmax.
+  int64_t vectorPerPair = 16;
   if (op.getSoftcap())
-    perPair += 12;
-  return streamOperands(op, pairs * perPair);
+    vectorPerPair += 12;
+  int64_t perPair = 2 * (sizes.size + sizes.valueSize) + vectorPerPair;
+  Work work = streamOperands(op, pairs * perPair);
+  work.vectorFlops = pairs * vectorPerPair;
+  return work;
 }
 
 namespace pipewright {

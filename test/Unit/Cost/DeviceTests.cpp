@@ -46,6 +46,17 @@ TEST(Device, ReachesThePartOfThePeakThatTheCurvesGive) {
   EXPECT_DOUBLE_EQ(device.seconds({0, 0, 0}, FloatKind::F32), 0);
 }
 
+TEST(Device, TakesTimeForProductsAndThenForAllElse) {
+  Device device;
+  device.flopsPerSecond.fill(100);
+  device.vectorFlopsPerSecond = {1, 20, 1, 1};
+  device.bytesPerSecond = 10;
+  device.vectorEfficiency = EfficiencyCurve({{40, 0.5}});
+  Work work{/*flops=*/240, /*bytesRead=*/20, /*bytesWritten=*/20,
+            /*vectorFlops=*/40};
+  EXPECT_DOUBLE_EQ(device.seconds(work, FloatKind::F32), 2 + 4);
+}
+
 TEST(Device, ComesWithWhatItsFilesSay) {
   EXPECT_TRUE(is_sorted(getDeviceNames()));
   for (StringRef name : getDeviceNames()) {
@@ -53,15 +64,17 @@ TEST(Device, ComesWithWhatItsFilesSay) {
     ASSERT_TRUE(bool(device)) << toString(device.takeError());
     EXPECT_EQ(device->name, name);
     EXPECT_FALSE(device->description.empty()) << name.str();
-    EXPECT_EQ(device->sources.size(), 6u) << name.str();
+    EXPECT_EQ(device->sources.size(), 8u) << name.str();
   }
 }
 
-// NVIDIA's datasheets: dense bf16 peak, bandwidth, memory.
+// NVIDIA's datasheets: dense bf16 peak, bandwidth, memory; its whitepaper: the
+// peak without Tensor Cores.
 TEST(Device, HasTheFiguresOfTheDatasheet) {
   Device device = cantFail(loadDevice("a100"));
   EXPECT_EQ(device.flopsPerSecond[size_t(FloatKind::BF16)], 312e12);
   EXPECT_EQ(device.flopsPerSecond[size_t(FloatKind::F32)], 19.5e12);
+  EXPECT_EQ(device.vectorFlopsPerSecond[size_t(FloatKind::BF16)], 39e12);
   EXPECT_EQ(device.bytesPerSecond, 2039e9);
   EXPECT_EQ(device.memoryBytes, 80'000'000'000);
 }
@@ -134,7 +147,24 @@ TEST_F(DeviceFile, IsRead) {
   EXPECT_EQ(device.memoryBytes, 6'000'000'000);
   EXPECT_DOUBLE_EQ(device.computeEfficiency.at(1e9), 1);
   EXPECT_DOUBLE_EQ(device.memoryEfficiency.at(1e9), 0.5);
+  // Without figures of their own, other FLOPs are as those of products.
+  EXPECT_EQ(device.vectorFlopsPerSecond, device.flopsPerSecond);
+  EXPECT_DOUBLE_EQ(device.vectorEfficiency.at(1000), 0.5);
   EXPECT_EQ(device.sources.front().source, "measured");
+}
+
+TEST_F(DeviceFile, HasPeaksForWhatIsNoProduct) {
+  sources += formatLine("vector_flops_per_second", "\"measured\"");
+  EXPECT_EQ(getError(makeText("vector_flops_per_second",
+                              "{f64 = 1, f32 = 2, bf16 = 3, f16 = 4}")),
+            "");
+  EXPECT_EQ(device.vectorFlopsPerSecond, (std::array<double, 4>{1, 2, 3, 4}));
+  // A source is there for each figure, and for no others.
+  EXPECT_EQ(getError(makeText()), "is not a key that is known at "
+                                  "mine.toml.sources.vector_flops_per_second");
+  EXPECT_EQ(getError(makeText("vector_efficiency", "[[1, 1]]")),
+            "is not a key that is known at "
+            "mine.toml.sources.vector_flops_per_second");
 }
 
 TEST_F(DeviceFile, NamesFileAndKeyOfAFault) {
