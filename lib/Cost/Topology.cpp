@@ -15,8 +15,9 @@
 using namespace llvm;
 using namespace pipewright;
 
-int64_t Topology::addKind(Device device) {
+int64_t Topology::addKind(Device device, StringRef origin) {
   kinds.push_back(std::move(device));
+  origins.push_back(origin.str());
   return kinds.size() - 1;
 }
 
@@ -68,18 +69,6 @@ std::array<int64_t, 2> Topology::getWays(int64_t from, int64_t to) const {
             number(/*isIn=*/true, places[to].node)};
   }
   llvm_unreachable("all ways of sharing are handled");
-}
-
-bool Topology::scaleLinks(StringRef link, double latency, double bandwidth) {
-  bool isFound = false;
-  for (LinkClass &candidate : links) {
-    if (!link.empty() && candidate.name != link)
-      continue;
-    isFound = true;
-    candidate.latencySeconds *= latency;
-    candidate.bytesPerSecond *= bandwidth;
-  }
-  return isFound;
 }
 
 std::vector<std::vector<int64_t>> Topology::groupDevices() const {

@@ -216,10 +216,11 @@ bool TopologyReader::readKind(const json::Value &value, json::Path path,
   if (isNew) {
     bool isFile = StringRef(name).ends_with(".json") ||
                   StringRef(name).ends_with(".toml");
-    Expected<Device> device = loadDevice(isFile ? resolve(name) : name);
+    std::string origin = isFile ? resolve(name) : name;
+    Expected<Device> device = loadDevice(origin);
     if (!device)
       return refuse(device.takeError(), path);
-    known->second = topology.addKind(std::move(*device));
+    known->second = topology.addKind(std::move(*device), origin);
   }
   kind = known->second;
   return true;

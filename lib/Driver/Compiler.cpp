@@ -8,6 +8,7 @@
 
 #include "PredictStep.h"
 
+#include "pipewright/Driver/AddTopology.h"
 #include "pipewright/Driver/Phases.h"
 #include "pipewright/Driver/ProfileModel.h"
 #include "pipewright/Driver/ResolveSchedule.h"
@@ -108,7 +109,8 @@ LogicalResult pipewright::runPhases(ModuleOp module, BuildOptions &options,
     listener(phase.name);
     if (phase.name == "Stages") {
       choosePlacement(module, options);
-      if (failed(followStageHints(module, options)))
+      if (failed(addTopology(module, options)) ||
+          failed(followStageHints(module, options)))
         return failure();
     }
     if (failed(runAll(phase, module, options)))

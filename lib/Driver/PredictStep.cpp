@@ -6,6 +6,8 @@
 
 #include "PredictStep.h"
 
+#include "pipewright/Driver/AddTopology.h"
+
 #include "pipewright/Schedule/Formats.h"
 #include "pipewright/Schedule/ProgramSchedule.h"
 
@@ -16,27 +18,22 @@
 using namespace mlir;
 using namespace pipewright;
 
-/// The costs of the plan's stages in seconds.
+/// The costs of the plan's stages in seconds, and their messages.
 static CostModel getCosts(const PlanSummary &plan) {
   CostModel costs;
   for (const StageSummary &stage : plan.stages)
     if (stage.direction == 0)
       costs.stages.push_back({stage.secondsForward, stage.secondsBackwardInput,
                               stage.secondsBackwardWeight});
-  return costs;
-}
-
-/// Adds what \p profile knows of messages.
-static void addLink(const Profile &profile, const PlanSummary &plan,
-                    CostModel &costs) {
-  if (profile.links.empty())
-    return;
-  const MeasuredLink &link = profile.links.front();
-  costs.latency = link.latencySeconds;
-  costs.machine.bandwidth = link.bytesPerSecond;
   for (const MessageSummary &message : plan.messages)
     if (message.direction == 0 && message.source < message.target)
       costs.stages[message.source].messageBytes += message.bytes;
+  return costs;
+}
+
+void pipewright::addLink(const PredictedMachine &machine, CostModel &costs) {
+  costs.latency = machine.latencySeconds;
+  costs.machine.bandwidth = machine.bytesPerSecond;
 }
 
 /// The time in which the slowest rank updates its parameters; they are there
@@ -82,10 +79,8 @@ pipewright::loadProfile(const BuildOptions &options, MLIRContext &context) {
          << llvm::toString(profile.takeError());
 }
 
-FailureOr<PredictedStep>
-pipewright::predictStep(ModuleOp module, const PlanSummary &plan,
-                        const BuildOptions &options,
-                        const std::optional<Profile> &profile, bool draws) {
+FailureOr<StepModel> pipewright::readStepModel(ModuleOp module,
+                                               const PlanSummary &plan) {
   FailureOr<StageGraph> graph = StageGraph::get(module);
   if (failed(graph))
     return failure();
@@ -94,19 +89,41 @@ pipewright::predictStep(ModuleOp module, const PlanSummary &plan,
       plan.forwardOnly ? pp::ProgramKind::Eval : pp::ProgramKind::Step);
   if (failed(programs))
     return failure();
-  CostModel costs = getCosts(plan);
-  if (profile)
-    addLink(*profile, plan, costs);
-  Timeline timeline = simulate(programs->schedule, costs);
-  Metrics metrics = measure(programs->schedule, timeline);
+  return StepModel{std::move(programs->schedule), getCosts(plan),
+                   /*updateSeconds=*/0, plan.microbatchSize};
+}
+
+FailureOr<PredictedStep>
+pipewright::predictStep(ModuleOp module, const PlanSummary &plan,
+                        const BuildOptions &options,
+                        const std::optional<Profile> &profile, bool draws) {
+  FailureOr<StepModel> model = readStepModel(module, plan);
+  if (failed(model))
+    return failure();
   PredictedStep step;
-  step.makespan = metrics.makespan;
+  PredictedMachine &machine = step.machine;
   if (profile && !plan.forwardOnly)
-    step.makespan += getUpdateSeconds(*profile, plan);
+    machine.updateSeconds = getUpdateSeconds(*profile, plan);
+  if (!options.topology.empty()) {
+    llvm::Expected<PlacementSummary> placement =
+        placeOnTopology(options, model->schedule, model->costs);
+    if (!placement)
+      return emitError(UnknownLoc::get(module.getContext()))
+             << llvm::toString(placement.takeError());
+    machine.placement = std::move(*placement);
+  } else if (profile && !profile->links.empty()) {
+    const MeasuredLink &link = profile->links.front();
+    machine.latencySeconds = link.latencySeconds;
+    machine.bytesPerSecond = link.bytesPerSecond;
+    addLink(machine, model->costs);
+  }
+  Timeline timeline = simulate(model->schedule, model->costs);
+  Metrics metrics = measure(model->schedule, timeline);
+  step.makespan = metrics.makespan + machine.updateSeconds;
   step.bubbleRatio = metrics.bubbleRatio;
   step.costs = describeCosts(profile, plan, options);
   llvm::raw_string_ostream stream(step.timeline);
   if (draws)
-    writeSvg(programs->schedule, timeline, stream, /*secondsPerUnit=*/1);
+    writeSvg(model->schedule, timeline, stream, /*secondsPerUnit=*/1);
   return step;
 }

@@ -9,6 +9,7 @@
 
 #include "pipewright/Cost/Profile.h"
 #include "pipewright/Driver/BuildOptions.h"
+#include "pipewright/Driver/StepModel.h"
 #include "pipewright/Package/Report.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -19,9 +20,18 @@ namespace pipewright {
 mlir::FailureOr<std::optional<Profile>> loadProfile(const BuildOptions &options,
                                                     mlir::MLIRContext &context);
 
+/// The programs of \p module, of which \p plan is the summary, with the stages'
+/// costs, and no machine yet.
+mlir::FailureOr<StepModel> readStepModel(mlir::ModuleOp module,
+                                         const PlanSummary &plan);
+
+/// Has messages take as long as \p machine says, which knows no topology.
+void addLink(const PredictedMachine &machine, CostModel &costs);
+
 /// Simulates the programs of \p module, of which \p plan is the summary, with
-/// the stages' costs; with a profile, messages and updates take as long as it
-/// says, and no time otherwise. Leaves the timeline out unless it \p draws.
+/// the stages' costs. With a topology, messages take as long as its links say,
+/// and with a profile, where there is none, as that says, as do updates; else
+/// they take no time. Leaves the timeline out unless it \p draws.
 mlir::FailureOr<PredictedStep>
 predictStep(mlir::ModuleOp module, const PlanSummary &plan,
             const BuildOptions &options, const std::optional<Profile> &profile,

@@ -8,6 +8,7 @@
 
 #include "PredictStep.h"
 
+#include "pipewright/Driver/AddTopology.h"
 #include "pipewright/Driver/Phases.h"
 #include "pipewright/Driver/ResolveSchedule.h"
 #include "pipewright/Schedule/Recomputation.h"
@@ -239,7 +240,8 @@ LogicalResult PlanSearcher::plan(PlanCandidate &candidate) {
   BuildOptions options = candidate.options;
   // What does not fit is planned too: it may be the best there is.
   options.memory = 0;
-  if (failed(runAll(getPhasesFrom("Stages"), *module, options)))
+  if (failed(addTopology(*module, options)) ||
+      failed(runAll(getPhasesFrom("Stages"), *module, options)))
     return failure();
   PlanSummary summary = summarizePlan(*module);
   FailureOr<PredictedStep> step =

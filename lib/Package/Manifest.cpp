@@ -79,6 +79,45 @@ static void writeMemory(OStream &json, int64_t rank,
   json.attribute("total", memory.arena);
 }
 
+static void writeRank(OStream &json, int64_t rank, const PredictedStep &step) {
+  json.attribute("rank", rank);
+  json.attribute("executable", llvm::formatv("bin/rank-{0,0+3}", rank).str());
+  if (!step.machine.placement)
+    return;
+  const DeviceSummary &device = step.machine.placement->ranks[rank];
+  json.attribute("node", device.node);
+  json.attribute("device", device.device);
+  json.attribute("device_kind", device.kind);
+  json.attribute("time_factor", device.factor);
+}
+
+static void writePlacement(OStream &json, const PlacementSummary &placement) {
+  json.attribute("name", placement.name);
+  json.attribute("file", placement.origin);
+  json.attribute("is_optimal", placement.isOptimal);
+  json.attributeArray("slow_crossings", [&] {
+    for (const CrossingSummary &crossing : placement.crossings)
+      json.object([&] {
+        json.attribute("ranks",
+                       llvm::json::Array{crossing.first, crossing.second});
+        json.attribute("link", crossing.link);
+      });
+  });
+}
+
+static void writePrediction(OStream &json, const PredictedStep &step) {
+  json.attribute("step_seconds", step.makespan);
+  json.attribute("bubble_ratio", step.bubbleRatio);
+  json.attribute("costs", step.costs);
+  const PredictedMachine &machine = step.machine;
+  json.attribute("update_seconds", machine.updateSeconds);
+  if (machine.placement)
+    return json.attributeObject(
+        "topology", [&] { writePlacement(json, *machine.placement); });
+  json.attribute("latency_seconds", machine.latencySeconds);
+  json.attribute("bytes_per_second", machine.bytesPerSecond);
+}
+
 template <typename T, typename Write>
 static void writeList(OStream &json, llvm::StringRef name,
                       const std::vector<T> &list, Write write) {
@@ -89,6 +128,7 @@ static void writeList(OStream &json, llvm::StringRef name,
 }
 
 std::string pipewright::makeManifest(const PlanSummary &plan,
+                                     const PredictedStep &step,
                                      const ManifestSource &source) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -110,11 +150,7 @@ std::string pipewright::makeManifest(const PlanSummary &plan,
     });
     json.attributeArray("ranks", [&] {
       for (int64_t rank = 0; rank < plan.ranks; ++rank)
-        json.object([&] {
-          json.attribute("rank", rank);
-          json.attribute("executable",
-                         llvm::formatv("bin/rank-{0,0+3}", rank).str());
-        });
+        json.object([&] { writeRank(json, rank, step); });
     });
     writeList(json, "stages", plan.stages, writeStage);
     writeList(json, "inputs", plan.inputs, writeInput);
@@ -128,6 +164,7 @@ std::string pipewright::makeManifest(const PlanSummary &plan,
       json.attribute("microbatch_size", plan.microbatchSize);
       json.attribute("global_batch", plan.microbatchSize * plan.microbatches);
     });
+    json.attributeObject("prediction", [&] { writePrediction(json, step); });
     json.attribute("forward_only", plan.forwardOnly);
     if (!plan.forwardOnly) {
       json.attribute("optimizer", plan.optimizer);

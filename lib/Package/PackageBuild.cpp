@@ -73,7 +73,7 @@ static llvm::Error writeTexts(OutputDirectory &directory,
   if (llvm::Error error = directory.writeFile("plan.mlir", planText))
     return error;
   if (llvm::Error error =
-          directory.writeFile("manifest.json", makeManifest(plan, source)))
+          directory.writeFile("manifest.json", makeManifest(plan, step, source)))
     return error;
   if (llvm::Error error =
           directory.writeFile("report.html", makeReport(plan, step)))

@@ -158,6 +158,15 @@ static void writeMessages(raw_ostream &html, const PlanSummary &plan) {
   html << "</table>\n";
 }
 
+static void writePlacement(raw_ostream &html, const PredictedStep &step) {
+  if (!step.machine.placement)
+    return;
+  std::string text;
+  raw_string_ostream stream(text);
+  printPlacement(*step.machine.placement, stream);
+  html << "<pre>" << escape(text) << "</pre>\n";
+}
+
 std::string pipewright::makeReport(const PlanSummary &plan,
                                    const PredictedStep &step) {
   std::string text;
@@ -179,6 +188,7 @@ std::string pipewright::makeReport(const PlanSummary &plan,
                   formatSeconds(step.makespan), step.bubbleRatio,
                   escape(step.costs))
        << "<div class=\"picture\">" << step.timeline << "</div>\n";
+  writePlacement(html, step);
   writeBalance(html, plan);
   writeMemory(html, plan);
   writeMessages(html, plan);
@@ -217,4 +227,8 @@ void pipewright::printPlan(const PlanSummary &plan, const PredictedStep &step,
                         formatBytes(static_cast<int64_t>(segment.value)));
     stream << formatv("{0,12}\n", formatBytes(memory.arena));
   }
+  if (!step.machine.placement)
+    return;
+  stream << '\n';
+  printPlacement(*step.machine.placement, stream);
 }

@@ -43,11 +43,10 @@ std::vector<RankTraffic> pipewright::listTraffic(const Schedule &schedule,
 static double getAverageSeconds(const Schedule &schedule,
                                 const CostModel &costs, double secondsPerUnit) {
   double total = 0;
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-    for (const Action &action : schedule.getActions(rank))
-      if (action.isCompute())
-        total += costs.getDuration(action);
-  return total * secondsPerUnit / schedule.getRanks();
+  for (const StageCost &stage : costs.stages)
+    total += stage.f + (schedule.isForwardOnly() ? 0 : stage.b + stage.w);
+  int64_t times = schedule.getMicrobatches() * schedule.getDirections();
+  return total * times * secondsPerUnit / schedule.getRanks();
 }
 
 static RankOrderProblem makeProblem(const PlacementTarget &target,
@@ -95,9 +94,13 @@ RankPlacement pipewright::describePlacement(const PlacementTarget &target,
                                             const CostModel &costs,
                                             ArrayRef<int64_t> devices) {
   RankOrderProblem problem = makeProblem(target, schedule, costs);
+  // How good they are tells the best order.
   RankPlacement placement;
-  placement.order.devices.assign(devices.begin(), devices.end());
+  placement.order = cantFail(orderRanks(problem));
+  double least = placement.order.seconds;
   placement.order.seconds = getOrderSeconds(problem, devices);
+  placement.order.isOptimal &= placement.order.seconds <= least * (1 + 1e-9);
+  placement.order.devices.assign(devices.begin(), devices.end());
   addDetails(target, problem, placement);
   return placement;
 }

@@ -30,6 +30,7 @@ static cl::SubCommand command("build",
 static cl::OptionCategory category("Options");
 static ModelOptions modelOptions(command, category);
 static CostOptions costOptions(command, category);
+static TopologyOption topologyOption(command, category);
 
 #define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
 
@@ -116,7 +117,8 @@ static bool checkOptions() {
 static std::optional<BuildOptions> makeBuildOptions() {
   BuildOptions options;
   if (!checkOptions() || !modelOptions.apply(options) ||
-      !costOptions.apply(options))
+      !costOptions.apply(options) ||
+      !topologyOption.apply(costOptions, options))
     return std::nullopt;
   options.output = output;
   options.force = force;

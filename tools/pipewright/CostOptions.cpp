@@ -8,6 +8,7 @@
 
 #include "pipewright/Cost/Device.h"
 #include "pipewright/Cost/Profile.h"
+#include "pipewright/Cost/Topology.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -49,5 +50,34 @@ bool CostOptions::apply(BuildOptions &options) const {
   // What was measured are the gradients of a loss.
   if (options.loss.empty())
     options.loss = measured->loss;
+  return true;
+}
+
+static StringRef describeTopologies() {
+  static const std::string text =
+      "The machine that ranks run on, its devices and links: " +
+      join(getTopologyNames(), ", ") +
+      ", or a .json or .toml file that describes one";
+  return text;
+}
+
+TopologyOption::TopologyOption(cl::SubCommand &command,
+                               cl::OptionCategory &category)
+    : topology("topology", cl::value_desc("NAME|FILE"),
+               cl::desc(describeTopologies()), cl::sub(command),
+               cl::cat(category)) {}
+
+bool TopologyOption::apply(const CostOptions &costs,
+                           BuildOptions &options) const {
+  if (topology.empty())
+    return true;
+  Expected<Topology> loaded = loadTopology(topology);
+  if (!loaded) {
+    refuse("--topology: " + toString(loaded.takeError()));
+    return false;
+  }
+  options.topology = topology;
+  if (!costs.device.getNumOccurrences())
+    options.device = loaded->getOrigin(loaded->getPlace(0).kind).str();
   return true;
 }

@@ -25,6 +25,18 @@ struct CostOptions {
   llvm::cl::opt<std::string> device, profile;
 };
 
+/// The option of a subcommand that plans for a machine.
+struct TopologyOption {
+  TopologyOption(llvm::cl::SubCommand &command,
+                 llvm::cl::OptionCategory &category);
+
+  /// Writes the topology into \p options, and its first device unless
+  /// \p costs name one; false, with a message, if it cannot be read.
+  bool apply(const CostOptions &costs, BuildOptions &options) const;
+
+  llvm::cl::opt<std::string> topology;
+};
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_TOOLS_COSTOPTIONS_H

@@ -7,6 +7,7 @@
 #include "MachineOptions.h"
 
 #include "pipewright/Cost/Profile.h"
+#include "pipewright/Package/PredictedStep.h"
 
 using namespace llvm;
 using namespace pipewright;
@@ -27,7 +28,13 @@ MachineOptions::MachineOptions(cl::SubCommand &command,
               cl::desc("Take comm and bandwidth of --cost, in seconds, from "
                        "the links that 'pipewright profile' measured, where "
                        "they are not given"),
-              cl::sub(command), cl::cat(category)) {}
+              cl::sub(command), cl::cat(category)),
+      topology("topology", cl::value_desc("NAME|FILE"),
+               cl::desc("Have messages take the links between a machine's "
+                        "devices, which the ranks are put on in the best "
+                        "order; --cost is in seconds then. cpu, dgx-a100, "
+                        "dgx-h100, or a .json or .toml file"),
+               cl::sub(command), cl::cat(category)) {}
 
 Error MachineOptions::check() const {
   if (!(jitter >= 0 && jitter < 1))
@@ -48,6 +55,42 @@ Error MachineOptions::addLinks(ShareCosts &costs) const {
   const MeasuredLink &link = measured->links.front();
   costs.latency = link.latencySeconds;
   costs.machine.bandwidth = link.bytesPerSecond;
+  return Error::success();
+}
+
+Error MachineOptions::addTopology(const Schedule &schedule, CostModel &costs,
+                                  bool tells) const {
+  if (topology.empty())
+    return Error::success();
+  Expected<Topology> loaded = loadTopology(topology);
+  if (!loaded)
+    return createStringError("--topology: " + toString(loaded.takeError()));
+  PlacementTarget target{std::move(*loaded)};
+  Expected<RankPlacement> placement = placeRanks(target, schedule, costs);
+  if (!placement)
+    return placement.takeError();
+  addPlacement(target, *placement, costs.latency, costs.machine);
+  if (tells)
+    printPlacement(summarizePlacement(target, *placement, topology), errs());
+  return Error::success();
+}
+
+Error MachineOptions::checkLinks(const ShareCosts &costs) const {
+  if (topology.empty() || (costs.latency == 0 && costs.machine.bandwidth == 0))
+    return Error::success();
+  return createStringError("--topology tells how long messages take; leave out "
+                           "--profile, and comm and bandwidth of --cost");
+}
+
+Error MachineOptions::addTopology(const ScheduleShape &shape,
+                                  ShareCosts &costs) const {
+  Schedule line({shape.ranks, shape.microbatches, /*chunks=*/1});
+  CostModel model = makeUniformCosts(line, costs.share, costs.latency);
+  model.machine = costs.machine;
+  if (Error error = addTopology(line, model, /*tells=*/false))
+    return error;
+  costs.machine = model.machine;
+  costs.latency = model.latency;
   return Error::success();
 }
 

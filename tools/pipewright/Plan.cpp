@@ -26,6 +26,7 @@ static cl::SubCommand command("plan", "Search the split and schedule that "
 static cl::OptionCategory category("Options");
 static ModelOptions modelOptions(command, category);
 static CostOptions costOptions(command, category);
+static TopologyOption topologyOption(command, category);
 
 #define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
 
@@ -64,12 +65,13 @@ static cl::opt<std::string>
 
 /// What each rank has, or 0; nothing, with a message, for an option that is
 /// wrong. The device has been read before.
-static std::optional<int64_t> getMemory() {
+static std::optional<int64_t> getMemory(StringRef device) {
   if (memory.getNumOccurrences())
     return readBytes(memory);
-  if (!costOptions.device.getNumOccurrences())
+  if (!costOptions.device.getNumOccurrences() &&
+      topologyOption.topology.empty())
     return 0;
-  return cantFail(loadDevice(costOptions.device)).memoryBytes;
+  return cantFail(loadDevice(device)).memoryBytes;
 }
 
 static bool checkNumbers() {
@@ -91,13 +93,14 @@ static std::optional<PlanRequest> makeRequest() {
   if (!checkNumbers() ||
       (!remat.empty() && !isKnown("remat", remat, {"none", "full"})) ||
       !isKnown("optimizer", optimizer, {"sgd", "adamw"}) ||
-      !modelOptions.apply(options) || !costOptions.apply(options))
+      !modelOptions.apply(options) || !costOptions.apply(options) ||
+      !topologyOption.apply(costOptions, options))
     return std::nullopt;
   if (options.forwardOnly) {
     refuse("--forward-only: a plan is one to train");
     return std::nullopt;
   }
-  std::optional<int64_t> bytes = getMemory();
+  std::optional<int64_t> bytes = getMemory(options.device);
   if (!bytes)
     return std::nullopt;
   options.memory = *bytes;

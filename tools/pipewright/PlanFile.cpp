@@ -66,6 +66,7 @@ static std::string format(const BuildOptions &options) {
   table.add("optimizer", options.optimizer);
   table.add("device", options.device, usual.device);
   table.add("profile", options.profile);
+  table.add("topology", options.topology);
   table.add("bind", formatBindings(options));
   table.add("loss", options.loss);
   table.add("ignore-index", options.ignoreIndex, usual.ignoreIndex);

@@ -109,6 +109,8 @@ static int explore(Schedule schedule, const ScheduleRequest &request) {
                                           : std::string("layout")) +
                   ": " + toString(costs.takeError()));
 
+  if (Error error = machine.addTopology(schedule, *costs, /*tells=*/true))
+    return refuse(toString(std::move(error)));
   CheckOptions checks;
   checks.memoryLimit = request.memoryLimit;
   if (!schedule.getChosen().empty())
@@ -161,6 +163,15 @@ static int runParsed() {
   if (Error error =
           fromFile ? Error::success() : addStragglers(request.shape.ranks))
     return refuse(toString(std::move(error)), wrongCommandLine);
+  if (Error error = machine.checkLinks(request.costs))
+    return refuse(toString(std::move(error)), wrongCommandLine);
+  const ScheduleShape &shape = request.shape;
+  bool canSearch = isSearch(scheduleName) && shape.ranks >= 1 &&
+                   shape.microbatches >= 1 &&
+                   isTractable(shape.ranks, shape.microbatches);
+  if (Error error = canSearch ? machine.addTopology(shape, request.costs)
+                              : Error::success())
+    return refuse(toString(std::move(error)));
   Expected<Schedule> schedule = fromFile ? readSchedule(scheduleName, options)
                                          : buildSchedule(scheduleName, request);
   if (!schedule)

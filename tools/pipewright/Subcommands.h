@@ -19,6 +19,7 @@ int runProfile(int argc, char **argv);
 int runRun(int argc, char **argv);
 int runSchedule(int argc, char **argv);
 int runScheduleCompare(int argc, char **argv);
+int runWhatIf(int argc, char **argv);
 
 } // namespace pipewright
 

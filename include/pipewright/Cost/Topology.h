@@ -65,8 +65,9 @@ public:
 
   std::string name, description;
 
-  /// Each returns the index by which the others refer to what was added.
-  int64_t addKind(Device device);
+  /// Each returns the index by which the others refer to what was added. A
+  /// device is loaded again by its \p origin, a name or a file.
+  int64_t addKind(Device device, llvm::StringRef origin = "");
   int64_t addLink(LinkClass link);
   /// A node with one device of each of \p kinds, joined by links of class
   /// \p inside, which a node of one device does without.
@@ -84,7 +85,9 @@ public:
   int64_t getFirstDevice(int64_t node) const { return nodes[node].first; }
   const Place &getPlace(int64_t device) const { return places[device]; }
   llvm::ArrayRef<Device> getKinds() const { return kinds; }
+  llvm::StringRef getOrigin(int64_t kind) const { return origins[kind]; }
   llvm::ArrayRef<LinkClass> getLinks() const { return links; }
+  llvm::MutableArrayRef<LinkClass> getLinks() { return links; }
 
   /// The class of the link from one device to another.
   int64_t getLinkIndex(int64_t from, int64_t to) const;
@@ -95,10 +98,6 @@ public:
   /// way in, by numbers that tell them from all others. They are equal where
   /// the pair has a link of its own.
   std::array<int64_t, 2> getWays(int64_t from, int64_t to) const;
-
-  /// Multiplies the latencies and the bandwidths of the links called \p link,
-  /// or of all if it is empty; false if there are none.
-  bool scaleLinks(llvm::StringRef link, double latency, double bandwidth);
 
   /// Sets of devices that may be exchanged for each other without any change:
   /// those of one kind in one node, or each alone in its node, that no override
@@ -123,6 +122,7 @@ private:
   }
 
   std::vector<Device> kinds;
+  std::vector<std::string> origins;
   std::vector<LinkClass> links;
   std::vector<Node> nodes;
   std::vector<Place> places;

@@ -31,6 +31,16 @@ struct ScheduleNeeds {
   llvm::StringMap<int64_t> stageHints;
 };
 
+/// What the topology of a build says of its ranks; filled in by addTopology.
+struct DeviceNeeds {
+  /// Per kind of device, and per rank, how many times longer layers take than
+  /// their costs say.
+  std::vector<double> kindFactors, rankFactors;
+  /// Of each rank, its device. Empty: devices are all alike, and are given to
+  /// the ranks once their messages are known.
+  std::vector<int64_t> devices;
+};
+
 /// The options of `pipewright build`, under the names of the command line.
 struct BuildOptions {
   /// `.onnx`, or `.mlir` as imported.
@@ -67,6 +77,10 @@ struct BuildOptions {
   /// A file of measured times, which come before those of the formula; empty:
   /// none.
   std::string profile;
+  /// The machine that ranks run on: a topology's name, or its file; empty: all
+  /// ranks and links are alike.
+  std::string topology;
+  DeviceNeeds devices;
 
   /// Empty: where the model itself asks for, or else `time`.
   std::string balance;

@@ -8,6 +8,7 @@
 #define PIPEWRIGHT_PACKAGE_MANIFEST_H
 
 #include "pipewright/Package/PlanSummary.h"
+#include "pipewright/Package/PredictedStep.h"
 
 namespace pipewright {
 
@@ -22,7 +23,8 @@ struct ManifestSource {
 };
 
 /// The manifest as JSON, version 1; described in docs/Manifest.md.
-std::string makeManifest(const PlanSummary &plan, const ManifestSource &source);
+std::string makeManifest(const PlanSummary &plan, const PredictedStep &step,
+                         const ManifestSource &source);
 
 } // namespace pipewright
 

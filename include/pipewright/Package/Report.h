@@ -8,21 +8,12 @@
 #define PIPEWRIGHT_PACKAGE_REPORT_H
 
 #include "pipewright/Package/PlanSummary.h"
+#include "pipewright/Package/PredictedStep.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace pipewright {
-
-/// What the simulation of the plan says, in seconds.
-struct PredictedStep {
-  double makespan = 0;
-  double bubbleRatio = 0;
-  /// What it is predicted from: "costs by formula for device 'cpu'".
-  std::string costs;
-  /// The timeline as an SVG element.
-  std::string timeline;
-};
 
 /// One HTML page that needs nothing but itself: timeline, balance, memory.
 std::string makeReport(const PlanSummary &plan, const PredictedStep &step);

@@ -34,8 +34,9 @@ struct RankPlacement {
 std::vector<RankTraffic> listTraffic(const Schedule &schedule,
                                      llvm::ArrayRef<StageCost> stages);
 
-/// The best devices of \p target that are found for the ranks of \p schedule;
-/// refuses more ranks than devices.
+/// The best devices of \p target that are found for the ranks of \p schedule,
+/// of which the placement counts and not the actions; refuses more ranks than
+/// devices.
 llvm::Expected<RankPlacement> placeRanks(const PlacementTarget &target,
                                          const Schedule &schedule,
                                          const CostModel &costs);

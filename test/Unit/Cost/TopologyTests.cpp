@@ -103,17 +103,6 @@ TEST(Topology, GroupsDevicesThatNothingTellsApart) {
   EXPECT_EQ(alone.groupDevices(), (Groups{{0}, {1, 3}, {2}}));
 }
 
-TEST(Topology, ScalesLinksByName) {
-  Topology topology = makeTwoNodes(LinkSharing::Pair, LinkSharing::Pair);
-  EXPECT_FALSE(topology.scaleLinks("none", 2, 2));
-  EXPECT_TRUE(topology.scaleLinks("slow", 2, 0.5));
-  EXPECT_DOUBLE_EQ(topology.getLink(0, 5).latencySeconds, 1);
-  EXPECT_DOUBLE_EQ(topology.getLink(0, 5).bytesPerSecond, 2);
-  EXPECT_DOUBLE_EQ(topology.getLink(0, 1).latencySeconds, 0.5);
-  EXPECT_TRUE(topology.scaleLinks("", 1, 2));
-  EXPECT_DOUBLE_EQ(topology.getLink(0, 1).bytesPerSecond, 8);
-}
-
 TEST(Topology, ComesWithWhatItsFilesSay) {
   EXPECT_TRUE(is_sorted(getTopologyNames()));
   for (StringRef name : getTopologyNames()) {
