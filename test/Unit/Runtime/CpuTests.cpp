@@ -63,6 +63,17 @@ TEST(MatMul, EveryForm) {
       }
 }
 
+// Wide rows are copied, some at a time; up to where there is no room for that.
+TEST(MatMul, WideRows) {
+  startCpuBackend();
+  for (bool accumulate : {false, true})
+    check({2, 64, 256, 33, false, false, accumulate});
+  check({1, 64, 256, 2500, false, false, /*accumulate=*/true});
+  check({1, 64, 256, 9000, false, false, false});
+  check({1, 64, 256, 33, /*transposeA=*/true, false, false});
+  check({1, 64, 256, 33, false, /*transposeB=*/true, false});
+}
+
 // One matrix for all of a batch has stride 0.
 TEST(MatMul, SharedOperand) {
   std::vector<float> a = {1, 2, 3, 4}, b = {1, 0, 0, 1}, c(8);
