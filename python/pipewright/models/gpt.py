@@ -10,7 +10,7 @@ buffer, GELU spelled out, the token embedding shared with the output head.
 Of a large model the shapes alone say what it costs:
 
     python3 -m pipewright.models.gpt --layers 96 --width 12288 --heads 96 \
-        --sequence 2048 --vocabulary 51200 --no-weights -o gpt3.onnx
+        --sequence 2048 --vocabulary 51200 --mask trilu --no-weights -o gpt3.onnx
     pipewright inspect gpt3.onnx --params-from-inputs '^transformer' --bind batch=1
 """
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pathlib
 import tomllib
 from collections.abc import Sequence
@@ -20,6 +21,8 @@ from .table import Comparison, Row, Section, Table
 
 FOLDER = pathlib.Path(__file__).parent / "data"
 DATA = tomllib.loads((FOLDER / "korthikanti.toml").read_text())
+
+POLICIES = {"full": "full", "selective": "selective, with sequence parallelism"}
 
 # Bytes per parameter of an update in mixed precision: gradients are unscaled
 # (8), their norm is taken (4), Adam reads them (4) and passes over the parameter
@@ -114,28 +117,34 @@ def fitted(values: Sequence[float]) -> Machine:
     return Machine.of(device, topology)
 
 
-def error(values: Sequence[float]) -> float:
+def error(values: Sequence[float], policies: Sequence[str] = tuple(POLICIES)) -> float:
     """The sum of the squares of the relative deviations."""
     machine = fitted(values)
     return sum(
-        (seconds(machine, model, policy) / published - 1) ** 2
+        (seconds(machine, model, policy) / model["seconds"][policy] - 1) ** 2
         for model in DATA["models"]
-        for policy, published in model["seconds"].items()
+        for policy in policies
     )
 
 
-def fit(values: Sequence[float] = (0.6, 0.8, 0.7), step: float = 0.1) -> list[float]:
+def fit(policies: Sequence[str] = tuple(POLICIES)) -> list[float]:
     """Least squares, by a search along the axes whose steps become smaller."""
-    best, error = list(values), error(values)
+    best, step = [0.6, 0.8, 0.7], 0.1
+    least = error(best, policies)
     while step > 1e-3:
         moved = False
         for index in range(len(best)):
             for factor in (1 + step, 1 - step):
                 other = [*best[:index], best[index] * factor, *best[index + 1 :]]
-                if (new := error(other)) < error * (1 - 1e-4):
-                    best, error, moved = other, new, True
+                if (new := error(other, policies)) < least * (1 - 1e-4):
+                    best, least, moved = other, new, True
         step /= 1 if moved else 2
     return best
+
+
+@functools.cache
+def _fitted_to_full() -> Machine:
+    return fitted(fit(["full"]))
 
 
 # The page
@@ -153,7 +162,16 @@ def _steps() -> Section:
             lambda: [Comparison(published, seconds(machine(), model, policy), digits=2)],
         )
 
+    def predict(model: dict[str, Any]) -> list[Comparison]:
+        ours = seconds(_fitted_to_full(), model, "selective")
+        return [Comparison(model["seconds"]["selective"], ours, digits=2)]
+
     rows = [row(model, policy) for model in DATA["models"] for policy in POLICIES]
+    predicted = [
+        Row([model["name"], "selective, from full"], lambda model=model: predict(model),
+            slow=True)
+        for model in DATA["models"]
+    ]
     return Section(
         "Times of Megatron's steps",
         f"""
@@ -166,15 +184,18 @@ figures fitted: the parts of the peak that products of 2·10¹⁰ and 10¹² FLO
 and last fitted one is the bandwidth of NVLink. So three figures were fitted, to these eight times. Bound: 5 %
 each.
 """,
-        [Table(["model", "recomputation"], rows, bound=0.05, has_mean=True)],
+        [
+            Table(["model", "recomputation"], rows, bound=0.05, has_mean=True),
+            Table(["model", "recomputation"], predicted, bound=0.05),
+        ],
         """
+The second table fits the three figures to the times with full recomputation alone, and predicts the
+others.
+
 The same eight times are the test of Calculon (M. Isaev et al., SC23), whose own validation is off by
 3.65 % on average and by 8.87 % at most.
 """,
     )
-
-
-POLICIES = {"full": "full", "selective": "selective, with sequence parallelism"}
 
 
 def _layers() -> Section:

@@ -99,20 +99,26 @@ class Layer:
         yield self.rows, self.width, 4 * share
         yield self.rows, 4 * share, self.width
 
-    def _attend(self, numbers: float, products: int) -> float:
-        """Products of heads, and passes over so many bytes per score."""
+    def _head_products(self, count: int) -> float:
+        """Products of queries and keys, or of scores and values, or alike."""
         heads = self.samples * self.heads // self.tensor
         head = self.width // self.heads
-        product = self.device.product(self.sequence, head, self.sequence, heads)
-        scores = heads * self.sequence**2
-        return products * product + self.device.pass_over(numbers * scores)
+        return count * self.device.product(self.sequence, head, self.sequence, heads)
+
+    def _pass_over_scores(self, size: float) -> float:
+        """An op that moves so many bytes per score."""
+        heads = self.samples * self.heads // self.tensor
+        return self.device.pass_over(size * heads * self.sequence**2)
 
     def attention(self) -> float:
-        """Scores; softmax and dropout, a mask of a byte; the mixture of values."""
-        return self._attend(2 * WIDTH, 2) + self._attend(2 * WIDTH + 1, 0)
+        softmax, dropout = 2 * WIDTH, 2 * WIDTH + 1
+        passes = self._pass_over_scores(softmax) + self._pass_over_scores(dropout)
+        return self._head_products(2) + passes
 
     def _attention_backward(self) -> float:
-        return self._attend(2 * WIDTH + 1, 4) + self._attend(3 * WIDTH, 0)
+        softmax, dropout = 3 * WIDTH, 2 * WIDTH + 1
+        passes = self._pass_over_scores(softmax) + self._pass_over_scores(dropout)
+        return self._head_products(4) + passes
 
     def _elementwise(self, whole: Sequence[float], hidden: float) -> float:
         """Ops that move so many bytes per number of the width, which ranks only
@@ -130,7 +136,7 @@ class Layer:
 
     def forward(self) -> float:
         products = sum(self.device.product(*shape) for shape in self._products())
-        # Normalizations; sums with dropout, its mask and what was there before.
+        # A sum with dropout reads its mask and what was there before too.
         normalize, drop = 2 * WIDTH, 3 * WIDTH + 1
         others = self._elementwise(2 * [normalize, drop], hidden=2 * WIDTH)
         return products + self.attention() + others + 2 * self._exchange()
@@ -141,6 +147,7 @@ class Layer:
             + self.device.product(inner, rows, columns)
             for rows, inner, columns in self._products()
         )
+        # The gradients of gains are sums over what is read once more.
         normalize, drop = 4 * WIDTH, 2 * WIDTH + 1
         others = self._elementwise(2 * [normalize, drop], hidden=3 * WIDTH)
         # With sequence parallelism the inputs of the two wide products are gathered
