@@ -89,6 +89,7 @@ private:
   LogicalResult verifyForward();
   LogicalResult verifyBackward();
   LogicalResult verifyWeight();
+  LogicalResult verifyRecompute();
 
   /// Checks that \p function takes the values that \p operands name.
   LogicalResult verifyOperands(StringRef name, FunctionType function,
@@ -103,7 +104,7 @@ private:
 
   DerivativeOp op;
   SymbolTableCollection &symbols;
-  FunctionType primal, forward, backward, weight;
+  FunctionType primal, forward, backward, weight, recompute;
 };
 } // namespace
 
@@ -235,6 +236,36 @@ LogicalResult DerivativeVerifier::verifyWeight() {
   return success();
 }
 
+LogicalResult DerivativeVerifier::verifyRecompute() {
+  auto operands =
+      llvm::to_vector(op.getRecomputeOperands().getAsRange<OperandAttr>());
+  if (!recompute) {
+    if (operands.empty())
+      return success();
+    return op.emitOpError("lists operands of no recompute function");
+  }
+  StringRef name = *op.getRecompute();
+  if (failed(verifyOperands(name, recompute, operands)))
+    return failure();
+  TypeRange saved = getTypes(ValueRole::Saved);
+  if (recompute.getNumResults() > saved.size() ||
+      saved.take_back(recompute.getNumResults()) != recompute.getResults())
+    return op.emitOpError("has recompute '")
+           << name << "' of type " << recompute
+           << "; its results must be the last saved values of '"
+           << op.getForward() << "'";
+  int64_t kept = saved.size() - recompute.getNumResults();
+  for (OperandAttr operand : operands)
+    if (operand.getRole() != ValueRole::Argument &&
+        (operand.getRole() != ValueRole::Saved || operand.getIndex() >= kept))
+      return op.emitOpError("gives '")
+             << name << "' " << stringifyValueRole(operand.getRole()) << " "
+             << operand.getIndex()
+             << "; it may take arguments and the saved values that it does not "
+                "make";
+  return success();
+}
+
 LogicalResult DerivativeVerifier::verify() {
   if (failed(lookup(op.getPrimalAttr(), primal)) ||
       failed(lookup(op.getForwardAttr(), forward)))
@@ -243,10 +274,13 @@ LogicalResult DerivativeVerifier::verify() {
     return failure();
   if (op.getWeightAttr() && failed(lookup(op.getWeightAttr(), weight)))
     return failure();
-  // Later checks rely on what earlier ones assured.
-  if (failed(verifyForward()) || failed(verifyBackward()))
+  if (op.getRecomputeAttr() && failed(lookup(op.getRecomputeAttr(), recompute)))
     return failure();
-  return verifyWeight();
+  // Later checks rely on what earlier ones assured.
+  if (failed(verifyForward()) || failed(verifyBackward()) ||
+      failed(verifyWeight()))
+    return failure();
+  return verifyRecompute();
 }
 
 LogicalResult DerivativeOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -77,6 +77,34 @@ static void printMicrobatch(OpAsmPrinter &printer, Operation *, Value index,
 }
 
 //===----------------------------------------------------------------------===//
+// CostAttr
+//===----------------------------------------------------------------------===//
+
+int64_t pp::CostAttr::getKeptBytes(RematPolicy policy) const {
+  switch (policy) {
+  case RematPolicy::None:
+    return getResidualBytes();
+  case RematPolicy::Selective:
+    return getSelectiveBytes();
+  case RematPolicy::Full:
+    return getInputBytes();
+  }
+  llvm_unreachable("all policies are above");
+}
+
+int64_t pp::CostAttr::getRecomputePicoseconds(RematPolicy policy) const {
+  switch (policy) {
+  case RematPolicy::None:
+    return 0;
+  case RematPolicy::Selective:
+    return getPicosecondsR();
+  case RematPolicy::Full:
+    return getPicosecondsF();
+  }
+  llvm_unreachable("all policies are above");
+}
+
+//===----------------------------------------------------------------------===//
 // What all phases ask of a module
 //===----------------------------------------------------------------------===//
 

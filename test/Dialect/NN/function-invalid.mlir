@@ -161,3 +161,48 @@ nn.function @layer.w(%p: tensor<6xf32>, %a: tensor<3xf32>) -> tensor<3xf32>
 nn.derivative @layer forward @layer.f
   backward @layer.b operands [#nn.operand<cotangent 0>, #nn.operand<saved 0>] gradients [0]
   weight @layer.w operands [#nn.operand<pending 0>, #nn.operand<argument 1>] gradients [1]
+
+// -----
+
+nn.function @layer(%x: tensor<2xf32>) -> tensor<4xf32>
+nn.function @layer.f(%x: tensor<2xf32>) -> (tensor<4xf32>, tensor<5xf32>, tensor<6xf32>)
+nn.function @layer.r(%s: tensor<5xf32>) -> tensor<6xf32>
+// expected-error @below {{'nn.derivative' op lists 0 operands of 'layer.r', which takes 1}}
+nn.derivative @layer forward @layer.f operands [] gradients [] operands [] gradients []
+  recompute @layer.r operands []
+
+// -----
+
+nn.function @layer(%x: tensor<2xf32>) -> tensor<4xf32>
+nn.function @layer.f(%x: tensor<2xf32>) -> (tensor<4xf32>, tensor<5xf32>, tensor<6xf32>)
+nn.function @layer.r(%s: tensor<5xf32>) -> tensor<5xf32>
+// expected-error @below {{'nn.derivative' op has recompute 'layer.r' of type '(tensor<5xf32>) -> tensor<5xf32>'; its results must be the last saved values of 'layer.f'}}
+nn.derivative @layer forward @layer.f operands [] gradients [] operands [] gradients []
+  recompute @layer.r operands [#nn.operand<saved 0>]
+
+// -----
+
+nn.function @layer(%x: tensor<2xf32>) -> tensor<4xf32>
+nn.function @layer.f(%x: tensor<2xf32>) -> (tensor<4xf32>, tensor<5xf32>, tensor<6xf32>)
+nn.function @layer.r(%s: tensor<6xf32>) -> tensor<6xf32>
+// expected-error @below {{'nn.derivative' op gives 'layer.r' saved 1; it may take arguments and the saved values that it does not make}}
+nn.derivative @layer forward @layer.f operands [] gradients [] operands [] gradients []
+  recompute @layer.r operands [#nn.operand<saved 1>]
+
+// -----
+
+nn.function @layer(%x: tensor<2xf32>) -> tensor<4xf32>
+nn.function @layer.f(%x: tensor<2xf32>) -> (tensor<4xf32>, tensor<5xf32>, tensor<6xf32>)
+nn.function @layer.r(%s: tensor<4xf32>) -> tensor<6xf32>
+// expected-error @below {{'nn.derivative' op gives 'layer.r' result 0; it may take arguments and the saved values that it does not make}}
+nn.derivative @layer forward @layer.f operands [] gradients [] operands [] gradients []
+  recompute @layer.r operands [#nn.operand<result 0>]
+
+// -----
+
+nn.function @layer(%x: tensor<2xf32>) -> tensor<4xf32>
+nn.function @layer.f(%x: tensor<2xf32>) -> (tensor<4xf32>, tensor<5xf32>, tensor<6xf32>)
+nn.function @layer.r(%s: tensor<5xf32>) -> tensor<6xf32>
+// expected-error @below {{'nn.derivative' op names 'layer.s', which is not a function}}
+nn.derivative @layer forward @layer.f operands [] gradients [] operands [] gradients []
+  recompute @layer.s operands []

@@ -36,3 +36,10 @@ nn.derivative @fc forward @fc.f
 // A layer without parameters whose input needs no gradient.
 // CHECK: nn.derivative @fc forward @fc operands [] gradients [] operands [] gradients []
 nn.derivative @fc forward @fc operands [] gradients [] operands [] gradients []
+
+nn.function @act(%x: tensor<2xf32>, %m: tensor<2xf32>) -> tensor<2xf32>
+nn.function @act.f(%x: tensor<2xf32>, %m: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>)
+nn.function @act.r(%x: tensor<2xf32>, %s: tensor<2xf32>) -> tensor<4xf32>
+// CHECK: nn.derivative @act forward @act.f operands [] gradients [] operands [] gradients [] recompute @act.r operands [#nn.operand<argument 0>, #nn.operand<saved 0>]
+nn.derivative @act forward @act.f operands [] gradients [] operands [] gradients []
+  recompute @act.r operands [#nn.operand<argument 0>, #nn.operand<saved 0>]

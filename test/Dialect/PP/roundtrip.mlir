@@ -7,6 +7,10 @@ module attributes {pp.phase = #pp.phase<layers>} {
   pp.parameter @"fc1.weight" trainable : tensor<16x8xf32> = #pp.external<"mlp.onnx", offset = 312, length = 512>
   pp.model @mlp(%x: tensor<2x8xf32> = #pp.input_spec<"x", axis = 0>) {
     %h = pp.layer "fc1" @fc1(%x) parameters [@"fc1.weight"] : (tensor<2x8xf32>) -> tensor<2x16xf32>
+    // CHECK: pp.layer "again" {{.*}} cost <{{.*}}residual_bytes = 8, picoseconds_r = 9, selective_bytes = 10, input_bytes = 11, source = formula> remat selective : (tensor<2x8xf32>)
+    %again = pp.layer "again" @fc1(%x) parameters [@"fc1.weight"]
+      cost <flops_f = 1, flops_b = 2, flops_w = 3, picoseconds_f = 4, picoseconds_b = 5, picoseconds_w = 6, activation_bytes = 7, residual_bytes = 8, picoseconds_r = 9, selective_bytes = 10, input_bytes = 11, source = formula>
+      remat selective : (tensor<2x8xf32>) -> tensor<2x16xf32>
     pp.return outputs ["h"] %h : tensor<2x16xf32>
   }
   nn.function @fc1(%x: tensor<2x8xf32>, %w: tensor<16x8xf32>) -> tensor<2x16xf32> {

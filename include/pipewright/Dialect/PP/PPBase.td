@@ -79,6 +79,19 @@ def PP_CostSource : PP_Enum<"CostSource", "where a cost comes from", [
     I32EnumAttrCase<"Formula", 0, "formula">,
     I32EnumAttrCase<"Measured", 1, "measured">]>;
 
+def PP_RematPolicy : PP_Enum<"RematPolicy",
+    "what is kept of a layer for its backward", [
+    I32EnumAttrCase<"None", 0, "none">,
+    I32EnumAttrCase<"Selective", 1, "selective">,
+    I32EnumAttrCase<"Full", 2, "full">]> {
+  let description = [{
+    none: all saved values; selective: those that the recompute function of the
+    layer's derivative does not make; full: nothing but what enters the layer.
+    The others are computed again.
+  }];
+}
+def PP_RematPolicyAttr : EnumAttr<PPDialect, PP_RematPolicy, "remat_policy">;
+
 def PP_ProgramKind : PP_Enum<"ProgramKind", "what a program runs", [
     I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"Eval", 1, "eval">]>;
 def PP_ProgramKindAttr : EnumAttr<PPDialect, PP_ProgramKind, "program_kind">;
@@ -137,12 +150,29 @@ def PP_CostAttr : AttrDef<PPDialect, "Cost"> {
     FLOPs and picoseconds of the forward (f), the gradient for the inputs (b) and
     the gradient for the weights (w); bytes of the results (`activation`) and
     of everything kept from forward to backward (`residual`).
+
+    Of a layer, these are those of the policy `none`. `selective_bytes` are kept
+    with the policy `selective`, whose recomputation takes `picoseconds_r`;
+    `input_bytes` come from other layers, and are what the policy `full` keeps.
+
+    Of a stage, `residual_bytes` and `picoseconds_r` are those of its layers'
+    policies, and the other two are 0.
   }];
   let parameters = (ins "int64_t":$flops_f, "int64_t":$flops_b,
       "int64_t":$flops_w, "int64_t":$picoseconds_f,
       "int64_t":$picoseconds_b, "int64_t":$picoseconds_w, "int64_t":$activation_bytes,
-      "int64_t":$residual_bytes, EnumParameter<PP_CostSource>:$source);
+      "int64_t":$residual_bytes,
+      DefaultValuedParameter<"int64_t", "0">:$picoseconds_r,
+      DefaultValuedParameter<"int64_t", "0">:$selective_bytes,
+      DefaultValuedParameter<"int64_t", "0">:$input_bytes,
+      EnumParameter<PP_CostSource>:$source);
   let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// Of a layer: the bytes that \p policy keeps of it for backward.
+    int64_t getKeptBytes(RematPolicy policy) const;
+    /// Of a layer: how long the recomputation takes that \p policy asks for.
+    int64_t getRecomputePicoseconds(RematPolicy policy) const;
+  }];
 }
 
 def PP_BindingKind : PP_Enum<"BindingKind", "what a task's operand or result is", [

@@ -66,6 +66,9 @@ def NN_KeepOp : NN_Op<"keep"> {
     Code generation turns some ops into code on buffers before the other ops
     have any. The uses of a tensor do not tell when such code reads its buffer;
     this op, which stands after the code, does. Bufferization deletes it.
+
+    It is a use like any other: a tensor that has another user beside it is not
+    fused into that one.
   }];
   let arguments = (ins Variadic<NN_Tensor>:$tensors);
   let assemblyFormat = "$tensors attr-dict `:` type($tensors)";
@@ -101,7 +104,7 @@ def NN_OperandArrayAttr : TypedArrayAttrBase<NN_OperandAttr, "operands">;
 
 def NN_DerivativeOp : NN_Op<"derivative", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "names the F, B and W functions of a layer function";
+  let summary = "names the F, B, W and R functions of a layer function";
   let description = [{
     For a layer function `primal (args) -> (results)`:
 
@@ -112,11 +115,14 @@ def NN_DerivativeOp : NN_Op<"derivative", [
       it hands to W. It needs no accumulator and no parameter gradient;
     * `weight (weight_operands) -> accumulators`: adds the gradients of the
       arguments listed in `weight_gradients` to their accumulators, one result
-      each, in that order.
+      each, in that order;
+    * `recompute (recompute_operands) -> saved`: the last of the saved values,
+      to the same bits, from the first of them and from arguments, by ops that
+      are cheap.
 
     `backward` is absent if no gradient is wanted for any argument that is not
     a parameter and W needs nothing from it; `weight` is absent if the layer
-    has no trainable parameter.
+    has no trainable parameter; `recompute` is absent if it would make nothing.
 
     ```mlir
     nn.derivative @fc1 forward @fc1.f
@@ -124,6 +130,7 @@ def NN_DerivativeOp : NN_Op<"derivative", [
                gradients [0]
       weight @fc1.w operands [#nn.operand<pending 0>, #nn.operand<argument 0>,
                               #nn.operand<accumulator 1>] gradients [1]
+      recompute @fc1.r operands [#nn.operand<saved 0>]
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$primal, FlatSymbolRefAttr:$forward,
@@ -132,13 +139,16 @@ def NN_DerivativeOp : NN_Op<"derivative", [
       DenseI64ArrayAttr:$input_gradients,
       OptionalAttr<FlatSymbolRefAttr>:$weight,
       NN_OperandArrayAttr:$weight_operands,
-      DenseI64ArrayAttr:$weight_gradients);
+      DenseI64ArrayAttr:$weight_gradients,
+      OptionalAttr<FlatSymbolRefAttr>:$recompute,
+      DefaultValuedAttr<NN_OperandArrayAttr, "{}">:$recompute_operands);
   let assemblyFormat = [{
     $primal `forward` $forward
     (`backward` $backward^)? `operands` $backward_operands
     `gradients` $input_gradients
     (`weight` $weight^)? `operands` $weight_operands
-    `gradients` $weight_gradients attr-dict
+    `gradients` $weight_gradients
+    (`recompute` $recompute^ `operands` $recompute_operands)? attr-dict
   }];
 }
 

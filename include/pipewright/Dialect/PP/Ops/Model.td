@@ -143,16 +143,18 @@ def PP_LayerOp : PP_Op<"layer", [Pure, HasParent<"ModelOp">,
   let description = [{
     The function takes the arguments and then the parameters. Layers are
     ordered: a layer uses results of earlier ones. Its location is that of
-    the ONNX node that names it best.
+    the ONNX node that names it best. `remat` says what is kept of it for
+    backward.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$callee,
       Variadic<NN_Tensor>:$arguments,
       TypedArrayAttrBase<FlatSymbolRefAttr, "parameters">:$parameters,
-      OptionalAttr<PP_CostAttr>:$cost);
+      OptionalAttr<PP_CostAttr>:$cost,
+      DefaultValuedAttr<PP_RematPolicyAttr, "RematPolicy::None">:$remat);
   let results = (outs Variadic<NN_Tensor>:$outputs);
   let assemblyFormat = [{
     $name $callee `(` $arguments `)` `parameters` $parameters (`cost` $cost^)?
-    attr-dict `:` functional-type($arguments, $outputs)
+    (`remat` $remat^)? attr-dict `:` functional-type($arguments, $outputs)
   }];
 }
 
