@@ -1,4 +1,4 @@
-//===- Derivative.cpp - Cuts F, B and W out of an adjoint
+//===- Derivative.cpp - Cuts F, B, W and R out of an adjoint
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -6,6 +6,7 @@
 
 #include "pipewright/Training/Derivative.h"
 #include "pipewright/Training/Adjoint.h"
+#include "pipewright/Training/Recomputation.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
@@ -26,8 +27,9 @@ using Inputs = SmallVector<std::pair<nn::OperandAttr, Value>>;
 
 class Cutter {
 public:
-  Cutter(nn::FunctionOp primal, Adjoint adjoint)
-      : primal(primal), adjoint(std::move(adjoint)) {}
+  Cutter(nn::FunctionOp primal, unsigned firstParameter, Adjoint adjoint)
+      : primal(primal), firstParameter(firstParameter),
+        adjoint(std::move(adjoint)) {}
 
   nn::DerivativeOp run();
 
@@ -40,6 +42,7 @@ private:
   Part cutWeight(const Leaves &backwardLeaves);
   Part cutBackward(const Leaves &leaves, Part &weight);
   nn::FunctionOp copyForward(ArrayRef<Part *> users);
+  Part cutRecomputation(nn::FunctionOp forward, ArrayRef<Part *> users);
   Part cut(StringRef suffix, ArrayRef<Value> roots, const Leaves &leaves);
   nn::FunctionOp copyOps(StringRef suffix, const Inputs &inputs,
                          const DenseSet<Operation *> &ops,
@@ -48,6 +51,7 @@ private:
                               ArrayRef<Value> values);
 
   nn::FunctionOp primal;
+  unsigned firstParameter;
   Adjoint adjoint;
   SmallVector<Value> saved;
   /// The gradient ops that input gradients need, and their results.
@@ -244,6 +248,46 @@ nn::FunctionOp Cutter::copyForward(ArrayRef<Part *> users) {
   return forward;
 }
 
+/// Brings the saved results of \p forward into \p order.
+static void orderSaved(nn::FunctionOp forward, unsigned results,
+                       ArrayRef<int64_t> order) {
+  Operation *exit = forward.getBody().front().getTerminator();
+  SmallVector<Value> values(exit->getOperands().take_front(results));
+  for (int64_t index : order)
+    values.push_back(exit->getOperand(results + index));
+  exit->setOperands(values);
+  forward.setFunctionType(FunctionType::get(forward.getContext(),
+                                            forward.getArgumentTypes(),
+                                            exit->getOperandTypes()));
+}
+
+/// R makes those saved values that are cheap to make again; they are numbered
+/// after the others.
+Part Cutter::cutRecomputation(nn::FunctionOp forward, ArrayRef<Part *> users) {
+  llvm::DenseSet<int64_t> keptArguments;
+  for (Part *part : users)
+    for (nn::OperandAttr attr : part->operands)
+      if (attr.getRole() == nn::ValueRole::Argument)
+        keptArguments.insert(attr.getIndex());
+  unsigned results = adjoint.results.size();
+  Recomputation recomputation =
+      findRecomputation(forward, results, firstParameter, keptArguments);
+  if (!recomputation.function)
+    return {};
+  orderSaved(forward, results, recomputation.order);
+  SmallVector<int64_t> number(recomputation.order.size());
+  for (auto [position, index] : llvm::enumerate(recomputation.order))
+    number[index] = position;
+  for (Part *part : users)
+    for (nn::OperandAttr &attr : part->operands)
+      if (attr.getRole() == nn::ValueRole::Saved)
+        attr = operand(nn::ValueRole::Saved, number[attr.getIndex()]);
+  recomputation.function.setSymName((primal.getSymName() + ".r").str());
+  SymbolTable(primal->getParentOp())
+      .insert(recomputation.function, std::next(Block::iterator(forward)));
+  return {recomputation.function, std::move(recomputation.operands)};
+}
+
 /// W first: it decides what B hands over; both decide what F saves.
 nn::DerivativeOp Cutter::run() {
   saved = chooseResiduals(adjoint).takeVector();
@@ -254,6 +298,7 @@ nn::DerivativeOp Cutter::run() {
   if (!adjoint.inputs.empty())
     backward = cutBackward(leaves, weight);
   nn::FunctionOp forward = copyForward({&backward, &weight});
+  Part recompute = cutRecomputation(forward, {&backward, &weight});
 
   OpBuilder builder(primal.getContext());
   auto name = [](nn::FunctionOp function) {
@@ -265,14 +310,16 @@ nn::DerivativeOp Cutter::run() {
         SmallVector<Attribute>(part.operands.begin(), part.operands.end()));
   };
   Operation *last = forward;
-  for (nn::FunctionOp function : {backward.function, weight.function})
+  for (nn::FunctionOp function :
+       {recompute.function, backward.function, weight.function})
     last = function ? function : last;
   builder.setInsertionPointAfter(last);
   return nn::DerivativeOp::create(
       builder, primal.getLoc(), name(primal), name(forward),
       name(backward.function), operands(backward),
       builder.getDenseI64ArrayAttr(adjoint.inputs), name(weight.function),
-      operands(weight), builder.getDenseI64ArrayAttr(adjoint.parameters));
+      operands(weight), builder.getDenseI64ArrayAttr(adjoint.parameters),
+      name(recompute.function), operands(recompute));
 }
 
 FailureOr<nn::DerivativeOp>
@@ -280,5 +327,5 @@ pipewright::buildDerivative(nn::FunctionOp function, const Activity &activity) {
   FailureOr<Adjoint> adjoint = buildAdjoint(function, activity);
   if (failed(adjoint))
     return failure();
-  return Cutter(function, std::move(*adjoint)).run();
+  return Cutter(function, activity.firstParameter, std::move(*adjoint)).run();
 }

@@ -78,7 +78,7 @@ def AttachOptimizer : Pass<"nn-attach-optimizer", "::mlir::ModuleOp"> {
 }
 
 def Differentiate : Pass<"nn-differentiate", "::mlir::ModuleOp"> {
-  let summary = "make the F, B and W functions of each distinct layer";
+  let summary = "make the F, B, W and R functions of each distinct layer";
   let description = [{
     Requires a `pp.model` of layers with a loss.
     Ensures that each function called by a `pp.layer` has one `nn.derivative`,
@@ -90,6 +90,10 @@ def Differentiate : Pass<"nn-differentiate", "::mlir::ModuleOp"> {
     of trainable parameters to their accumulators. Contributions to the
     gradient of one value are added from its last use to its first, so the sum
     has the same bits in every schedule.
+
+    `@f.r` makes those of the extra results of `@f.f` that do not need a
+    contraction from the others, for layers that do not keep them: the scores
+    of attention, which are large, may be multiplied again.
 
     A function that several layers share gets the gradients that any of them
     needs. Layers that train other parameters of it than the first get a copy.
