@@ -24,6 +24,11 @@ using namespace mlir;
 using namespace pipewright;
 
 namespace {
+/// What the functions of a layer cost.
+struct RoleCosts {
+  FunctionCost forward, backward, weight, recompute;
+};
+
 struct AnnotateCosts : pipewright::impl::AnnotateCostsBase<AnnotateCosts> {
   using AnnotateCostsBase::AnnotateCostsBase;
   void runOnOperation() override;
@@ -33,11 +38,6 @@ private:
   pp::CostAttr price(pp::LayerOp layer, const LayerFunctions &functions);
   pp::CostAttr estimate(pp::LayerOp layer, nn::FunctionOp function);
   const MeasuredLayer *findMeasured(const LayerFunctions &functions);
-  pp::CostAttr makeCost(const FunctionCost &forward,
-                        const FunctionCost &backward,
-                        const FunctionCost &weight, int64_t activationBytes,
-                        int64_t residualBytes);
-
   Device device;
   std::optional<Profile> measured;
 };
@@ -47,18 +47,6 @@ static int64_t toPicoseconds(double seconds) {
   return std::llround(seconds * 1e12);
 }
 
-pp::CostAttr AnnotateCosts::makeCost(const FunctionCost &forward,
-                                     const FunctionCost &backward,
-                                     const FunctionCost &weight,
-                                     int64_t activationBytes,
-                                     int64_t residualBytes) {
-  return pp::CostAttr::get(
-      &getContext(), forward.work.flops, backward.work.flops, weight.work.flops,
-      toPicoseconds(forward.seconds), toPicoseconds(backward.seconds),
-      toPicoseconds(weight.seconds), activationBytes, residualBytes,
-      pp::CostSource::Formula);
-}
-
 static int64_t getResultBytes(pp::LayerOp layer) {
   int64_t bytes = 0;
   for (Type type : layer.getResultTypes())
@@ -66,8 +54,20 @@ static int64_t getResultBytes(pp::LayerOp layer) {
   return bytes;
 }
 
+static pp::CostAttr makeCost(pp::LayerOp layer, const RoleCosts &roles,
+                             int64_t residualBytes, int64_t selectiveBytes) {
+  return pp::CostAttr::get(
+      layer.getContext(), roles.forward.work.flops, roles.backward.work.flops,
+      roles.weight.work.flops, toPicoseconds(roles.forward.seconds),
+      toPicoseconds(roles.backward.seconds),
+      toPicoseconds(roles.weight.seconds), getResultBytes(layer), residualBytes,
+      toPicoseconds(roles.recompute.seconds), selectiveBytes,
+      getInputBytes(layer), pp::CostSource::Formula);
+}
+
 /// Without a derivative: B and W repeat the contractions, and the result of
-/// each op that does arithmetic is kept.
+/// each op that does arithmetic is kept, or with the policy `selective` that
+/// of each contraction, and the other ops are repeated.
 pp::CostAttr AnnotateCosts::estimate(pp::LayerOp layer,
                                      nn::FunctionOp function) {
   FunctionCost contractions =
@@ -78,10 +78,13 @@ pp::CostAttr AnnotateCosts::estimate(pp::LayerOp layer,
     if (work && work->flops != 0)
       residualBytes += work->bytesWritten;
   }
-  bool hasParameters = !layer.getParameters().empty();
-  return makeCost(priceFunction(function, device), contractions,
-                  hasParameters ? contractions : FunctionCost(),
-                  getResultBytes(layer), residualBytes);
+  RoleCosts roles;
+  roles.forward = priceFunction(function, device);
+  roles.backward = contractions;
+  if (!layer.getParameters().empty())
+    roles.weight = contractions;
+  roles.recompute.seconds = roles.forward.seconds - contractions.seconds;
+  return makeCost(layer, roles, residualBytes, contractions.work.bytesWritten);
 }
 
 pp::CostAttr AnnotateCosts::price(pp::LayerOp layer,
@@ -91,10 +94,14 @@ pp::CostAttr AnnotateCosts::price(pp::LayerOp layer,
   auto priceRole = [&](nn::FunctionOp function) {
     return function ? priceFunction(function, device) : FunctionCost();
   };
-  return makeCost(
-      priceRole(functions.forward), priceRole(functions.backward),
-      priceRole(functions.weight), getResultBytes(layer),
-      getResidualBytes(layer, functions.derivative, functions.forward));
+  auto getKept = [&](pp::RematPolicy policy) {
+    return getKeptBytes(layer, functions.derivative, functions.forward, policy);
+  };
+  return makeCost(layer,
+                  {priceRole(functions.forward), priceRole(functions.backward),
+                   priceRole(functions.weight), priceRole(functions.recompute)},
+                  getKept(pp::RematPolicy::None),
+                  getKept(pp::RematPolicy::Selective));
 }
 
 /// The measurement of layers, if there is a profile; a remark if it has none.
@@ -124,7 +131,9 @@ static pp::CostAttr measure(pp::CostAttr cost, const MeasuredLayer &layer) {
       cost.getContext(), cost.getFlopsF(), cost.getFlopsB(), cost.getFlopsW(),
       convert(layer.forward), convert(layer.backwardInput),
       convert(layer.backwardWeight), cost.getActivationBytes(),
-      cost.getResidualBytes(), pp::CostSource::Measured);
+      cost.getResidualBytes(),
+      layer.recompute ? convert(layer.recompute) : cost.getPicosecondsR(),
+      cost.getSelectiveBytes(), cost.getInputBytes(), pp::CostSource::Measured);
 }
 
 LogicalResult AnnotateCosts::readFiles() {

@@ -36,15 +36,47 @@ static bool isAlwaysThere(Value value) {
   return isa<BlockArgument>(value) || value.getDefiningOp<pp::RandomKeyOp>();
 }
 
-int64_t pipewright::getResidualBytes(pp::LayerOp layer,
-                                     nn::DerivativeOp derivative,
-                                     nn::FunctionOp forward) {
+int64_t pipewright::getInputBytes(pp::LayerOp layer) {
+  llvm::SetVector<Value> inputs;
+  inputs.insert_range(layer.getArguments());
+  int64_t bytes = 0;
+  for (Value input : inputs)
+    if (!isAlwaysThere(input))
+      bytes += pp::getBytes(input.getType());
+  return bytes;
+}
+
+/// What \p policy, which is not full, has backward and R read.
+static llvm::SetVector<Attribute> findKept(nn::DerivativeOp derivative,
+                                           nn::FunctionOp forward,
+                                           int64_t results,
+                                           pp::RematPolicy policy) {
   llvm::SetVector<Attribute> operands;
   operands.insert_range(derivative.getBackwardOperands());
   operands.insert_range(derivative.getWeightOperands());
+  if (policy == pp::RematPolicy::None || !derivative.getRecompute())
+    return operands;
+  auto recompute = SymbolTable::lookupNearestSymbolFrom<nn::FunctionOp>(
+      derivative, derivative.getRecomputeAttr());
+  int64_t kept = forward.getResultTypes().size() - results -
+                 recompute.getResultTypes().size();
+  operands.insert_range(derivative.getRecomputeOperands());
+  operands.remove_if([&](Attribute attribute) {
+    auto operand = cast<nn::OperandAttr>(attribute);
+    return operand.getRole() == nn::ValueRole::Saved &&
+           operand.getIndex() >= kept;
+  });
+  return operands;
+}
+
+int64_t pipewright::getKeptBytes(pp::LayerOp layer, nn::DerivativeOp derivative,
+                                 nn::FunctionOp forward,
+                                 pp::RematPolicy policy) {
+  if (policy == pp::RematPolicy::Full)
+    return getInputBytes(layer);
   int64_t bytes = 0;
   int64_t results = layer.getNumResults();
-  for (Attribute attribute : operands) {
+  for (Attribute attribute : findKept(derivative, forward, results, policy)) {
     auto operand = cast<nn::OperandAttr>(attribute);
     int64_t index = operand.getIndex();
     if (operand.getRole() == nn::ValueRole::Result)

@@ -35,6 +35,7 @@ SmallVector<LayerFunctions> pipewright::findLayerFunctions(ModuleOp module) {
       functions.forward = lookup(derivative.getForward());
       functions.backward = lookup(derivative.getBackward());
       functions.weight = lookup(derivative.getWeight());
+      functions.recompute = lookup(derivative.getRecompute());
     } else {
       functions.forward = lookup(cast<FlatSymbolRefAttr>(callee).getValue());
     }

@@ -31,10 +31,14 @@ static LayerRow makeRow(pp::LayerOp layer, SymbolTable &symbols) {
   row.flopsBackwardInput = cost->getFlopsB();
   row.flopsBackwardWeight = cost->getFlopsW();
   row.activationBytes = cost->getActivationBytes();
-  row.residualBytes = cost->getResidualBytes();
+  row.residualBytes = cost->getKeptBytes(pp::RematPolicy::None);
+  row.residualBytesSelective = cost->getKeptBytes(pp::RematPolicy::Selective);
+  row.residualBytesFull = cost->getKeptBytes(pp::RematPolicy::Full);
   row.secondsForward = cost->getPicosecondsF() * 1e-12;
   row.secondsBackwardInput = cost->getPicosecondsB() * 1e-12;
   row.secondsBackwardWeight = cost->getPicosecondsW() * 1e-12;
+  row.secondsRecomputeSelective =
+      cost->getRecomputePicoseconds(pp::RematPolicy::Selective) * 1e-12;
   row.costSource = stringifyCostSource(cost->getSource()).str();
   return row;
 }
@@ -62,9 +66,12 @@ llvm::json::Object pipewright::toJSON(const LayerTable &table) {
         {"flops_backward_weight", row.flopsBackwardWeight},
         {"activation_bytes", row.activationBytes},
         {"residual_bytes", row.residualBytes},
+        {"residual_bytes_selective", row.residualBytesSelective},
+        {"residual_bytes_full", row.residualBytesFull},
         {"seconds_forward", row.secondsForward},
         {"seconds_backward_input", row.secondsBackwardInput},
         {"seconds_backward_weight", row.secondsBackwardWeight},
+        {"seconds_recompute_selective", row.secondsRecomputeSelective},
         {"cost_source", row.costSource}});
   return llvm::json::Object{{"parameters", table.parameters},
                             {"layers", std::move(layers)}};

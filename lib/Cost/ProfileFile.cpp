@@ -33,6 +33,8 @@ static json::Value write(const MeasuredLayer &layer) {
     object["backward_input"] = write(*layer.backwardInput);
   if (layer.backwardWeight)
     object["backward_weight"] = write(*layer.backwardWeight);
+  if (layer.recompute)
+    object["recompute"] = write(*layer.recompute);
   return object;
 }
 
@@ -125,14 +127,15 @@ static bool fromJSON(const json::Value &value, Measurement &time,
 static bool fromJSON(const json::Value &value, MeasuredLayer &layer,
                      json::Path path) {
   if (!checkKeys(value, {"function", "key", "layers", "forward"},
-                 {"backward_input", "backward_weight"}, path))
+                 {"backward_input", "backward_weight", "recompute"}, path))
     return false;
   json::ObjectMapper mapper(value, path);
   return mapper.map("function", layer.function) &&
          mapper.map("key", layer.key) && mapper.map("layers", layer.layers) &&
          mapper.map("forward", layer.forward) &&
          mapper.map("backward_input", layer.backwardInput) &&
-         mapper.map("backward_weight", layer.backwardWeight);
+         mapper.map("backward_weight", layer.backwardWeight) &&
+         mapper.map("recompute", layer.recompute);
 }
 
 static bool fromJSON(const json::Value &value, MeasuredUpdate &update,

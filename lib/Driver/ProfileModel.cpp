@@ -231,21 +231,28 @@ static llvm::Error timeLayers(const ProfilerProgram &program,
       /*count=*/3);
   if (!lines)
     return lines.takeError();
-  std::vector<std::array<std::vector<double>, 3>> times(layers.size());
+  constexpr size_t roles = pp::getMaxEnumValForRole() + 1;
+  std::vector<std::array<std::vector<double>, roles>> times(layers.size());
   for (ArrayRef<int64_t> line : *lines)
     times.at(line[0])[line[1]].push_back(line[2] * 1e-9);
-  for (auto [functions, roles] : llvm::zip_equal(layers, times)) {
+  for (auto [functions, ofRole] : llvm::zip_equal(layers, times)) {
     MeasuredLayer &layer = profile.layers.emplace_back();
     pp::LayerOp first = functions.layers.front();
     layer.function = first.getCallee().str();
     layer.key = getLayerKey(functions);
     for (pp::LayerOp op : functions.layers)
       layer.layers.push_back(op.getName().str());
-    layer.forward = Measurement::of(roles[0]);
-    if (!roles[1].empty())
-      layer.backwardInput = Measurement::of(roles[1]);
-    if (!roles[2].empty())
-      layer.backwardWeight = Measurement::of(roles[2]);
+    ArrayRef<std::vector<double>> ofLayer = ofRole;
+    auto get = [=](pp::Role role) -> std::optional<Measurement> {
+      const std::vector<double> &samples = ofLayer[static_cast<size_t>(role)];
+      if (samples.empty())
+        return std::nullopt;
+      return Measurement::of(samples);
+    };
+    layer.forward = *get(pp::Role::F);
+    layer.backwardInput = get(pp::Role::B);
+    layer.backwardWeight = get(pp::Role::W);
+    layer.recompute = get(pp::Role::R);
   }
   return llvm::Error::success();
 }

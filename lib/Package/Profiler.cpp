@@ -60,6 +60,7 @@ private:
   void buildForward();
   void buildBackward();
   void buildWeight();
+  void buildRecompute();
 
   LayerFunctions functions;
   std::string name;
@@ -94,6 +95,9 @@ void LayerTasks::build() {
     buildBackward();
   if (functions.weight)
     buildWeight();
+  // Last, so that the gradients find in the caches what they do without it.
+  if (functions.recompute)
+    buildRecompute();
 }
 
 /// Values of all kinds are told apart by their number.
@@ -209,6 +213,19 @@ void LayerTasks::buildWeight() {
     results.push_back(bind(nn::ValueRole::Accumulator, argument, type));
   addTask(pp::Role::W, function,
           bindOperands(functions.derivative.getWeightOperands(), function),
+          results);
+}
+
+void LayerTasks::buildRecompute() {
+  nn::FunctionOp function = functions.recompute;
+  int64_t end = functions.forward.getResultTypes().size() -
+                functions.layers.front().getNumResults();
+  int64_t first = end - function.getResultTypes().size();
+  SmallVector<Attribute> results;
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes()))
+    results.push_back(bind(nn::ValueRole::Saved, first + index, type));
+  addTask(pp::Role::R, function,
+          bindOperands(functions.derivative.getRecomputeOperands(), function),
           results);
 }
 

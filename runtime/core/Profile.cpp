@@ -160,8 +160,8 @@ static uint32_t countCopies(const PprtDescriptor &descriptor,
   return 1;
 }
 
-/// The calls of a round: tasks are in the order of the stages, F before B and
-/// W of each.
+/// The calls of a round: tasks are in the order of the stages, F before B, W
+/// and R of each.
 static std::vector<Call> listCalls(const PprtDescriptor &descriptor,
                                    const Arena &arena) {
   std::vector<Call> calls;

@@ -8,7 +8,7 @@
 // CHECK-LABEL: pp.model @forward_only
 pp.parameter @w : tensor<4x8xf32> = dense<0.0> : tensor<4x8xf32>
 pp.model @forward_only(%x: tensor<2x4xf32> = #pp.input_spec<"x", axis = 0>) {
-  // CHECK: pp.layer "fc" {{.*}} cost <flops_f = 144, flops_b = 128, flops_w = 128, picoseconds_f = 352000, picoseconds_b = 224000, picoseconds_w = 224000, activation_bytes = 64, residual_bytes = 128, source = formula>
+  // CHECK: pp.layer "fc" {{.*}} cost <flops_f = 144, flops_b = 128, flops_w = 128, picoseconds_f = 352000, picoseconds_b = 224000, picoseconds_w = 224000, activation_bytes = 64, residual_bytes = 128, picoseconds_r = 128000, selective_bytes = 64, source = formula>
   %y = pp.layer "fc" @fc(%x) parameters [@w] : (tensor<2x4xf32>) -> tensor<2x8xf32>
   pp.return outputs ["y"] %y : tensor<2x8xf32>
 }
@@ -27,8 +27,8 @@ nn.function @fc(%x: tensor<2x4xf32>, %w: tensor<4x8xf32>) -> tensor<2x8xf32> {
 // CHECK-LABEL: pp.model @with_derivative
 pp.parameter @w trainable : tensor<4x4xf32> = dense<0.0> : tensor<4x4xf32>
 pp.model @with_derivative(%x: tensor<4x4xf32> = #pp.input_spec<"x", axis = 0>) {
-  // CHECK: pp.layer "fc1" {{.*}} cost <flops_f = 288, flops_b = 128, flops_w = 144, {{.*}} activation_bytes = 64, residual_bytes = 64, source = formula>
-  // CHECK: pp.layer "fc2" {{.*}} cost <flops_f = 288, flops_b = 128, flops_w = 144, {{.*}} activation_bytes = 64, residual_bytes = 128, source = formula>
+  // CHECK: pp.layer "fc1" {{.*}} cost <flops_f = 288, flops_b = 128, flops_w = 144, {{.*}} activation_bytes = 64, residual_bytes = 64, selective_bytes = 64, source = formula>
+  // CHECK: pp.layer "fc2" {{.*}} cost <flops_f = 288, flops_b = 128, flops_w = 144, {{.*}} activation_bytes = 64, residual_bytes = 128, selective_bytes = 128, input_bytes = 64, source = formula>
   %h = pp.layer "fc1" @fc(%x) parameters [@w] : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %y = pp.layer "fc2" @fc(%h) parameters [@w] : (tensor<4x4xf32>) -> tensor<4x4xf32>
   pp.return outputs ["y"] %y : tensor<4x4xf32>

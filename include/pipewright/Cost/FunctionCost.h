@@ -22,11 +22,16 @@ struct FunctionCost {
 FunctionCost priceFunction(nn::FunctionOp function, const Device &device,
                            bool contractionsOnly = false);
 
-/// The bytes that the backward of \p layer needs from its forward: saved
-/// results, and its own arguments and results as far as its B and W read them.
+/// The bytes that \p policy keeps of \p layer for its backward: saved results,
+/// and its own arguments and results as far as its B and W read them. With the
+/// policy `selective`, what its recompute function reads, and not what that
+/// makes; with the policy `full`, what enters the layer.
 /// Parameters, model inputs and random keys are there anyway.
-int64_t getResidualBytes(pp::LayerOp layer, nn::DerivativeOp derivative,
-                         nn::FunctionOp forward);
+int64_t getKeptBytes(pp::LayerOp layer, nn::DerivativeOp derivative,
+                     nn::FunctionOp forward, pp::RematPolicy policy);
+
+/// The bytes of what enters \p layer from others.
+int64_t getInputBytes(pp::LayerOp layer);
 
 } // namespace pipewright
 

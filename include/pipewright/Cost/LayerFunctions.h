@@ -15,15 +15,15 @@
 
 namespace pipewright {
 
-/// The functions that layers with one callee run. Recomputation runs `forward`
-/// once more.
+/// The functions that layers with one callee run. The recomputation of all that
+/// `forward` makes runs it once more.
 struct LayerFunctions {
   /// In the order of the model, at least one.
   llvm::SmallVector<pp::LayerOp> layers;
   /// The callee itself where there is no derivative.
   nn::FunctionOp forward;
   /// Null where the layers have no such role.
-  nn::FunctionOp backward, weight;
+  nn::FunctionOp backward, weight, recompute;
   /// Null before Training, and for inference.
   nn::DerivativeOp derivative;
 };

@@ -25,10 +25,15 @@ struct LayerRow {
   int64_t flopsBackwardInput = 0;
   int64_t flopsBackwardWeight = 0;
   int64_t activationBytes = 0;
+  /// Kept for backward by the policies of recomputation: none, selective, full.
   int64_t residualBytes = 0;
+  int64_t residualBytesSelective = 0;
+  int64_t residualBytesFull = 0;
   double secondsForward = 0;
   double secondsBackwardInput = 0;
   double secondsBackwardWeight = 0;
+  /// Of the policy selective; full takes secondsForward.
+  double secondsRecomputeSelective = 0;
   /// "formula" or "measured"; empty: not priced.
   std::string costSource;
 };

@@ -43,8 +43,9 @@ struct MeasuredLayer {
   /// The layers that run it, by name.
   std::vector<std::string> layers;
   Measurement forward;
-  /// None where the layer has no such role.
-  std::optional<Measurement> backwardInput, backwardWeight;
+  /// None where the layer has no such role; `recompute` is what the policy
+  /// `selective` computes again.
+  std::optional<Measurement> backwardInput, backwardWeight, recompute;
 };
 
 /// How long messages take, as measured and as the line

@@ -79,6 +79,7 @@ static Profile makeProfile() {
   layer.layers = {"fc.0", "fc.1"};
   layer.forward = {1e-3, 1e-5, 20};
   layer.backwardWeight = Measurement{3e-3, 0, 20};
+  layer.recompute = Measurement{5e-4, 0, 20};
   profile.layers.push_back(layer);
   profile.updates.push_back({"adamw", 2000, {4e-3, 1e-4, 10}});
   MeasuredLink link;
@@ -126,6 +127,7 @@ TEST_F(ProfileFile, ReadsWhatItWrites) {
   EXPECT_EQ(profile.find("0123")->layers.back(), "fc.1");
   EXPECT_FALSE(profile.find("0123")->backwardInput);
   EXPECT_EQ(profile.find("0123")->backwardWeight->seconds, 3e-3);
+  EXPECT_EQ(profile.find("0123")->recompute->seconds, 5e-4);
   EXPECT_FALSE(profile.find("4567"));
   EXPECT_DOUBLE_EQ(profile.updates.front().getSeconds(500), 1e-3);
 }
