@@ -80,7 +80,22 @@ std::unique_ptr<Pass> pipewright::createBalance(const BuildOptions &options) {
   return createBalanceStages(balance);
 }
 
+std::unique_ptr<Pass>
+pipewright::createRematChoice(const BuildOptions &options) {
+  ChooseRematOptions choice;
+  choice.layers.assign(options.needs.layerRemats.begin(),
+                       options.needs.layerRemats.end());
+  if (choice.layers.empty())
+    choice.policy = llvm::StringSwitch<pp::RematPolicy>(options.remat)
+                        .Case("selective", pp::RematPolicy::Selective)
+                        .Case("full", pp::RematPolicy::Full)
+                        .Default(pp::RematPolicy::None);
+  return createChooseRemat(std::move(choice));
+}
+
 static void addStagesPasses(OpPassManager &pm, const BuildOptions &options) {
+  // What is recomputed is a part of what a stage costs.
+  pm.addPass(createRematChoice(options));
   pm.addPass(createBalance(options));
   pm.addPass(createOutlineStages({options.needs.splitsBackward
                                       ? BackwardForm::Split
@@ -96,10 +111,8 @@ static void addCommPasses(OpPassManager &pm, const BuildOptions &options) {
 }
 
 static void addRematPasses(OpPassManager &pm, const BuildOptions &options) {
-  ApplyRematOptions remat;
-  remat.policy =
-      options.remat == "full" ? RematPolicy::Full : RematPolicy::None;
-  pm.addPass(createApplyRemat(remat));
+  pm.addPass(createApplyRemat());
+  pm.addPass(createVerifyRemat());
 }
 
 static void addSchedulePasses(OpPassManager &pm, const BuildOptions &options) {

@@ -24,7 +24,8 @@ static CostModel getCosts(const PlanSummary &plan) {
   for (const StageSummary &stage : plan.stages)
     if (stage.direction == 0)
       costs.stages.push_back({stage.secondsForward, stage.secondsBackwardInput,
-                              stage.secondsBackwardWeight});
+                              stage.secondsBackwardWeight,
+                              stage.secondsRecompute});
   for (const MessageSummary &message : plan.messages)
     if (message.direction == 0 && message.source < message.target)
       costs.stages[message.source].messageBytes += message.bytes;

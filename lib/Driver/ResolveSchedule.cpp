@@ -139,6 +139,7 @@ mlir::FailureOr<CostModel> pipewright::cutStages(mlir::ModuleOp module,
                                                  const BuildOptions &options) {
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   mlir::PassManager pm(module.getContext());
+  pm.addPass(createRematChoice(options));
   pm.addPass(createBalance(options));
   if (failed(pm.run(*copy)))
     return mlir::failure();

@@ -45,8 +45,9 @@ private:
 struct PricedModel {
   int64_t microbatchSize;
   OwningOpRef<ModuleOp> module;
-  /// The stages' costs by placement: several schedules share one.
-  std::map<std::vector<std::vector<int64_t>>, FailureOr<CostModel>> cuts;
+  /// The stages' costs by placement and recomputation: several schedules share
+  /// one.
+  std::map<std::pair<Placement, std::string>, FailureOr<CostModel>> cuts;
 };
 
 class PlanSearcher {
@@ -125,7 +126,7 @@ std::vector<int64_t> PlanSearcher::listChunks() const {
 std::vector<std::string> PlanSearcher::listRemats() const {
   if (request.keepsRemat)
     return {request.options.remat};
-  return {"none", "full"};
+  return {"none", "selective", "full"};
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,7 +167,7 @@ FailureOr<CostModel> PlanSearcher::getCosts(PricedModel &model,
   Placement key = options.needs.placement;
   if (key.empty())
     key = placeInLoops(options.ranks, options.chunks);
-  auto [cut, isNew] = model.cuts.try_emplace(key, failure());
+  auto [cut, isNew] = model.cuts.try_emplace({key, options.remat}, failure());
   if (isNew)
     cut->second = cutStages(*model.module, options);
   return cut->second;
@@ -195,20 +196,21 @@ void PlanSearcher::simulateEachRemat(PricedModel &model, BuildOptions options) {
   QuietErrors quiet(context);
   if (llvm::Error error = resolveSchedule(options))
     return llvm::consumeError(std::move(error));
-  FailureOr<CostModel> costs = getCosts(model, options);
   ScheduleRequest shape(options.ranks, options.microbatches, options.chunks);
   llvm::Expected<Schedule> plain = buildSchedule(options.schedule, shape);
-  if (!plain || failed(costs)) {
-    llvm::consumeError(plain.takeError());
-    if (whyNot.empty())
-      whyNot = quiet.first;
-    return;
-  }
+  if (!plain)
+    return llvm::consumeError(plain.takeError());
   for (const std::string &remat : listRemats()) {
-    Schedule schedule = remat == "full" ? addRecomputation(*plain) : *plain;
+    options.remat = remat;
+    FailureOr<CostModel> costs = getCosts(model, options);
+    if (failed(costs)) {
+      if (whyNot.empty())
+        whyNot = quiet.first;
+      return;
+    }
+    Schedule schedule = remat == "none" ? *plain : addRecomputation(*plain);
     PlanCandidate &candidate = candidates.emplace_back();
     candidate.options = options;
-    candidate.options.remat = remat;
     addMetrics(measure(schedule, simulate(schedule, *costs)), candidate);
   }
 }

@@ -37,6 +37,7 @@ static void writeStage(OStream &json, const StageSummary &stage) {
     json.attribute("f", stage.secondsForward);
     json.attribute("b", stage.secondsBackwardInput);
     json.attribute("w", stage.secondsBackwardWeight);
+    json.attribute("r", stage.secondsRecompute);
     json.attribute("source", stage.costSource);
   });
 }

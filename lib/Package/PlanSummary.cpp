@@ -45,6 +45,7 @@ static StageSummary summarizeStage(pp::StageOp stage,
     summary.secondsForward = cost.getPicosecondsF() * 1e-12;
     summary.secondsBackwardInput = cost.getPicosecondsB() * 1e-12;
     summary.secondsBackwardWeight = cost.getPicosecondsW() * 1e-12;
+    summary.secondsRecompute = cost.getPicosecondsR() * 1e-12;
     summary.costSource = stringifyCostSource(cost.getSource()).str();
   }
   return summary;

@@ -68,8 +68,7 @@ std::optional<int64_t> ModelValues::findPartialSum(int64_t number) const {
 
 int64_t ModelValues::call(StringRef callee, Attribute name,
                           ArrayRef<int64_t> operands) {
-  auto function = symbols.lookup<nn::FunctionOp>(callee);
-  return table.getResults(name, operands, function.getResultTypes().size());
+  return table.getResults(name, operands, countResults(callee));
 }
 
 void ModelValues::runForward(Layer &layer, bool isTrained) {
@@ -85,6 +84,24 @@ void ModelValues::runForward(Layer &layer, bool isTrained) {
   layer.forward = call(callee.getValue(), callee, operands);
   for (auto [index, result] : llvm::enumerate(layer.op.getOutputs()))
     values[result] = layer.forward + index;
+  if (isTrained)
+    knowRecomputed(layer);
+}
+
+int64_t ModelValues::countResults(StringRef callee) {
+  return symbols.lookup<nn::FunctionOp>(callee).getResultTypes().size();
+}
+
+/// The recompute function makes the last results of the forward again.
+void ModelValues::knowRecomputed(Layer &layer) {
+  FlatSymbolRefAttr callee = layer.derivative.getRecomputeAttr();
+  if (!callee)
+    return;
+  int64_t first = layer.forward + countResults(layer.derivative.getForward()) -
+                  countResults(callee.getValue());
+  table.addResults(callee,
+                   resolveAll(layer, layer.derivative.getRecomputeOperands()),
+                   first);
 }
 
 void ModelValues::bindResults() {
@@ -168,17 +185,18 @@ int64_t ModelValues::resolve(Layer &layer, nn::OperandAttr operand) {
   llvm_unreachable("all roles are handled");
 }
 
+SmallVector<int64_t> ModelValues::resolveAll(Layer &layer, ArrayAttr operands) {
+  SmallVector<int64_t> numbers;
+  for (auto operand : operands.getAsRange<nn::OperandAttr>())
+    numbers.push_back(resolve(layer, operand));
+  return numbers;
+}
+
 void ModelValues::runBackward(Layer &layer) {
   nn::DerivativeOp derivative = layer.derivative;
-  auto resolveAll = [&](ArrayAttr operands) {
-    SmallVector<int64_t> numbers;
-    for (auto operand : operands.getAsRange<nn::OperandAttr>())
-      numbers.push_back(resolve(layer, operand));
-    return numbers;
-  };
   if (FlatSymbolRefAttr callee = derivative.getBackwardAttr()) {
     layer.backward = call(callee.getValue(), callee,
-                          resolveAll(derivative.getBackwardOperands()));
+                          resolveAll(layer, derivative.getBackwardOperands()));
     for (auto [index, argument] :
          llvm::enumerate(derivative.getInputGradients()))
       addGradient(layer.op.getArguments()[argument], layer.backward + index);
@@ -187,7 +205,7 @@ void ModelValues::runBackward(Layer &layer) {
   if (!callee)
     return;
   int64_t sums = call(callee.getValue(), callee,
-                      resolveAll(derivative.getWeightOperands()));
+                      resolveAll(layer, derivative.getWeightOperands()));
   for (auto [index, argument] :
        llvm::enumerate(derivative.getWeightGradients())) {
     int64_t sum = sums + index;

@@ -47,12 +47,15 @@ private:
   };
 
   void runForward(Layer &layer, bool isTrained);
+  void knowRecomputed(Layer &layer);
   void runBackward(Layer &layer);
   void bindResults();
   int64_t resolve(Layer &layer, nn::OperandAttr operand);
+  llvm::SmallVector<int64_t> resolveAll(Layer &layer, mlir::ArrayAttr operands);
   int64_t getCotangent(mlir::Value value);
   void addGradient(mlir::Value value, int64_t contribution);
   int64_t makeZero(mlir::Type type);
+  int64_t countResults(llvm::StringRef callee);
   int64_t call(llvm::StringRef callee, mlir::Attribute name,
                llvm::ArrayRef<int64_t> operands);
   pp::BindingAttr bind(pp::BindingKind kind, llvm::StringRef name = "",

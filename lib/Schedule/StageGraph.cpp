@@ -151,6 +151,7 @@ CostModel StageGraph::getCosts() const {
       cost.f = known->getPicosecondsF() / picosecondsPerMicrosecond;
       cost.b = known->getPicosecondsB() / picosecondsPerMicrosecond;
       cost.w = known->getPicosecondsW() / picosecondsPerMicrosecond;
+      cost.r = known->getPicosecondsR() / picosecondsPerMicrosecond;
     }
     costs.stages.push_back(cost);
   }

@@ -26,6 +26,12 @@ int64_t ValueTable::getResults(Attribute operation, ArrayRef<int64_t> operands,
   return first;
 }
 
+void ValueTable::addResults(Attribute operation, ArrayRef<int64_t> operands,
+                            int64_t first) {
+  if (!known.contains({operation, operands}))
+    known[{operation, operands.copy(allocator)}] = first;
+}
+
 static Attribute identify(StringRef name, DictionaryAttr attributes,
                           TypeRange results) {
   Builder builder(attributes.getContext());

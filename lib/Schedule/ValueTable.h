@@ -26,6 +26,12 @@ public:
   int64_t getResults(mlir::Attribute operation,
                      llvm::ArrayRef<int64_t> operands, int64_t results);
 
+  /// States that the results of \p operation are known: they are the values
+  /// from
+  /// \p first on.
+  void addResults(mlir::Attribute operation, llvm::ArrayRef<int64_t> operands,
+                  int64_t first);
+
   /// What tells \p op apart from others with the same operands: the callee of
   /// a call, else its name, attributes and result types.
   static mlir::Attribute identify(mlir::Operation *op);

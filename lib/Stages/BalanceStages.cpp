@@ -140,7 +140,8 @@ FailureOr<int64_t> BalanceStages::weigh(pp::LayerOp layer) {
   if (balance == Balance::Flops)
     return cost->getFlopsF() + cost->getFlopsB() + cost->getFlopsW();
   return cost->getPicosecondsF() + cost->getPicosecondsB() +
-         cost->getPicosecondsW();
+         cost->getPicosecondsW() +
+         cost->getRecomputePicoseconds(layer.getRemat());
 }
 
 /// The bytes of all values that earlier layers make and later ones use.
@@ -177,6 +178,38 @@ FailureOr<PartitionProblem> BalanceStages::makeProblem() {
   return problem;
 }
 
+/// The bytes that are kept of \p layer in a stage of \p stageLayers. A full
+/// layer that follows another one starts from what is computed again.
+static int64_t getKeptBytes(pp::LayerOp layer,
+                            ArrayRef<pp::LayerOp> stageLayers) {
+  int64_t bytes = layer.getCostAttr().getKeptBytes(layer.getRemat());
+  if (layer.getRemat() != pp::RematPolicy::Full)
+    return bytes;
+  llvm::SetVector<Value> arguments;
+  arguments.insert_range(layer.getArguments());
+  for (Value argument : arguments) {
+    auto maker = argument.getDefiningOp<pp::LayerOp>();
+    if (maker && maker.getRemat() == pp::RematPolicy::Full &&
+        llvm::is_contained(stageLayers, maker))
+      bytes -= pp::getBytes(argument.getType());
+  }
+  return bytes;
+}
+
+/// What \p layer costs with its policy of recomputation, as a part of a stage.
+static pp::CostAttr getCostInStage(pp::LayerOp layer,
+                                   ArrayRef<pp::LayerOp> stageLayers) {
+  pp::CostAttr cost = layer.getCostAttr();
+  if (!cost)
+    return cost;
+  return pp::CostAttr::get(
+      cost.getContext(), cost.getFlopsF(), cost.getFlopsB(), cost.getFlopsW(),
+      cost.getPicosecondsF(), cost.getPicosecondsB(), cost.getPicosecondsW(),
+      cost.getActivationBytes(), getKeptBytes(layer, stageLayers),
+      cost.getRecomputePicoseconds(layer.getRemat()),
+      /*selective_bytes=*/0, /*input_bytes=*/0, cost.getSource());
+}
+
 static pp::CostAttr addCosts(pp::CostAttr lhs, pp::CostAttr rhs) {
   if (!lhs || !rhs)
     return lhs ? lhs : rhs;
@@ -188,6 +221,8 @@ static pp::CostAttr addCosts(pp::CostAttr lhs, pp::CostAttr rhs) {
       lhs.getPicosecondsW() + rhs.getPicosecondsW(),
       lhs.getActivationBytes() + rhs.getActivationBytes(),
       lhs.getResidualBytes() + rhs.getResidualBytes(),
+      lhs.getPicosecondsR() + rhs.getPicosecondsR(),
+      /*selective_bytes=*/0, /*input_bytes=*/0,
       lhs.getSource() == rhs.getSource() ? lhs.getSource()
                                          : pp::CostSource::Formula);
 }
@@ -202,7 +237,7 @@ void BalanceStages::createStage(int64_t index,
   for (pp::LayerOp layer : stageLayers) {
     names.push_back(layer.getName());
     parameters.insert_range(layer.getParameters());
-    cost = addCosts(cost, layer.getCostAttr());
+    cost = addCosts(cost, getCostInStage(layer, stageLayers));
   }
   int64_t rank = getRank(index, direction);
   int64_t chunk = llvm::count_if(llvm::seq<int64_t>(0, index), [&](int64_t s) {

@@ -1,4 +1,4 @@
-// RUN: pp-opt %s --pp-balance-stages="ranks=3 balance=uniform" --pp-outline-stages --pp-apply-remat="policy=full" --pp-verify-remat | FileCheck %s
+// RUN: pp-opt %s --pp-choose-remat="policy=full" --pp-balance-stages="ranks=3 balance=uniform" --pp-outline-stages --pp-apply-remat --pp-verify-remat | FileCheck %s
 // RUN: pp-opt %s --pp-balance-stages="ranks=3 balance=uniform" --pp-outline-stages --pp-apply-remat --pp-verify-remat | FileCheck %s --check-prefix=NONE
 
 // F keeps nothing; R makes what BW reads from what F received, without the

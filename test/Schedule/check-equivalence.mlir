@@ -1,6 +1,6 @@
 // RUN: pp-opt %s --pp-balance-stages="ranks=3 balance=uniform" --pp-outline-stages --pp-insert-transfers --pp-attach-schedule="schedule=1f1b microbatches=5" --pp-check-equivalence | FileCheck %s
 // RUN: pp-opt %s --pp-balance-stages="ranks=2 balance=uniform" --pp-outline-stages="backward=split" --pp-insert-transfers --pp-attach-schedule="schedule=zb-h1 microbatches=5" --pp-order-messages --pp-roll --pp-check-equivalence | FileCheck %s
-// RUN: pp-opt %s --pp-balance-stages="ranks=2 balance=uniform" --pp-outline-stages --pp-insert-transfers --pp-apply-remat=policy=full --pp-attach-schedule="schedule=gpipe microbatches=5" --pp-order-messages --pp-check-equivalence | FileCheck %s
+// RUN: pp-opt %s --pp-choose-remat=policy=full --pp-balance-stages="ranks=2 balance=uniform" --pp-outline-stages --pp-insert-transfers --pp-apply-remat --pp-attach-schedule="schedule=gpipe microbatches=5" --pp-order-messages --pp-check-equivalence | FileCheck %s
 
 // A parameter with two layers and a value that skips a stage. Whatever the cut
 // and the schedule, with recomputation or without, the programs compute the

@@ -76,11 +76,13 @@ static cl::opt<std::string>
            cl::desc("Megatron's pipeline layout, such as Et*3|(t*4|)*2,t*3L: "
                     "a letter per layer that 'pipewright inspect' lists, in "
                     "place of a balance"));
-static cl::opt<std::string>
-    remat("remat", cl::value_desc("none|full"), cl::init("none"),
-          PIPEWRIGHT_OPTION,
-          cl::desc("What backward recomputes instead of keeping (default "
-                   "none)"));
+static cl::list<std::string>
+    remat("remat", cl::CommaSeparated,
+          cl::value_desc("none|selective|full[,...]"), PIPEWRIGHT_OPTION,
+          cl::desc("What backward recomputes instead of keeping: nothing, what "
+                   "is cheap for its size, or all (default none); a list has "
+                   "one for each layer that 'pipewright inspect' lists, and "
+                   "the loss"));
 static cl::opt<std::string>
     memory("memory", cl::value_desc("BYTES"), PIPEWRIGHT_OPTION,
            cl::desc("Refuse a plan in which a rank needs more, such as 24GiB"));
@@ -108,7 +110,10 @@ static bool checkOptions() {
          (balance.empty() ||
           isKnown("balance", balance,
                   {"time", "params", "flops", "uniform", "hints"})) &&
-         isKnown("remat", remat, {"none", "full"}) &&
+         all_of(remat,
+                [](StringRef name) {
+                  return isKnown("remat", name, {"none", "selective", "full"});
+                }) &&
          isKnown("optimizer", optimizer, {"sgd", "adamw"}) &&
          isKnown("target", target, targets);
 }
@@ -131,7 +136,10 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.balance = balance;
   options.splitAt.assign(splitAt.begin(), splitAt.end());
   options.layout = layout;
-  options.remat = remat;
+  if (remat.size() == 1)
+    options.remat = remat.front();
+  else
+    options.needs.layerRemats.assign(remat.begin(), remat.end());
   options.optimizer = optimizer;
   options.target = target;
   options.processor = arch;

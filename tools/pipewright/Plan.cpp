@@ -44,9 +44,10 @@ static cl::opt<std::string> schedule("schedule", cl::value_desc("NAME"),
                                      cl::desc("Only this one (default: all)"));
 static cl::opt<int64_t> chunks("chunks", cl::value_desc("V"), PIPEWRIGHT_OPTION,
                                cl::desc("Only so many stages per rank"));
-static cl::opt<std::string> remat("remat", cl::value_desc("none|full"),
+static cl::opt<std::string> remat("remat",
+                                  cl::value_desc("none|selective|full"),
                                   PIPEWRIGHT_OPTION,
-                                  cl::desc("Only this (default: both)"));
+                                  cl::desc("Only this (default: all)"));
 static cl::opt<std::string> optimizer("optimizer", cl::value_desc("sgd|adamw"),
                                       cl::init("adamw"), PIPEWRIGHT_OPTION,
                                       cl::desc("Update rule (default adamw)"));
@@ -91,7 +92,8 @@ static std::optional<PlanRequest> makeRequest() {
   PlanRequest request;
   BuildOptions &options = request.options;
   if (!checkNumbers() ||
-      (!remat.empty() && !isKnown("remat", remat, {"none", "full"})) ||
+      (!remat.empty() &&
+       !isKnown("remat", remat, {"none", "selective", "full"})) ||
       !isKnown("optimizer", optimizer, {"sgd", "adamw"}) ||
       !modelOptions.apply(options) || !costOptions.apply(options) ||
       !topologyOption.apply(costOptions, options))

@@ -25,6 +25,9 @@ struct ScheduleNeeds {
   Placement placement;
   /// Whether B and W are tasks of their own.
   bool splitsBackward = false;
+  /// The policy of recomputation of each layer: none, selective or full; empty:
+  /// that of `remat` for all.
+  std::vector<std::string> layerRemats;
   /// Layers of each stage; empty: as balanced.
   std::vector<int64_t> stageSizes;
   /// The stages that the model itself asks for, by the names of its nodes.
@@ -87,6 +90,7 @@ struct BuildOptions {
   std::vector<std::string> splitAt;
   /// Megatron's pipeline layout, in place of a balance.
   std::string layout;
+  /// none, selective or full.
   std::string remat = "none";
   /// A name, or a file that holds a schedule.
   std::string schedule = "1f1b";

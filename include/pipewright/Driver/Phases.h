@@ -41,6 +41,9 @@ llvm::ArrayRef<PhaseInfo> getPhasesFrom(llvm::StringRef name);
 mlir::LogicalResult runAll(llvm::ArrayRef<PhaseInfo> phases,
                            mlir::ModuleOp module, const BuildOptions &options);
 
+/// The pass that says what is kept of each layer.
+std::unique_ptr<mlir::Pass> createRematChoice(const BuildOptions &options);
+
 /// The pass of Stages that cuts the model, for options that say how often.
 std::unique_ptr<mlir::Pass> createBalance(const BuildOptions &options);
 

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Every size of micro-batches that divides the batch, every registered schedule
-// with each usual number of chunks, with and without recomputation: all are
+// with each usual number of chunks, each policy of recomputation: all are
 // simulated with the costs of the stages that they cut the model into, and the
 // fastest of them then planned as a build plans them, to the byte.
 //

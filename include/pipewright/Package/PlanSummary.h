@@ -38,7 +38,7 @@ struct StageSummary {
   std::vector<std::string> layers;
   std::vector<ParameterSummary> parameters;
   double secondsForward = 0, secondsBackwardInput = 0,
-         secondsBackwardWeight = 0;
+         secondsBackwardWeight = 0, secondsRecompute = 0;
   /// "formula" or "measured"; empty: not priced.
   std::string costSource;
 };

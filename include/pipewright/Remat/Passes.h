@@ -7,12 +7,11 @@
 #ifndef PIPEWRIGHT_REMAT_PASSES_H
 #define PIPEWRIGHT_REMAT_PASSES_H
 
+#include "pipewright/Dialect/PP/PP.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace pipewright {
-
-/// Which saved values are recomputed: none, or all of them.
-enum class RematPolicy { None, Full };
 
 #define GEN_PASS_DECL
 #include "pipewright/Remat/Passes.h.inc"
