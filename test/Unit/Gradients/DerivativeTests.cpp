@@ -89,6 +89,8 @@ public:
 
   nn::FunctionOp function;
   Tensors inputs, cotangents;
+  /// After runParts: what F saves, and those of it that R makes again.
+  Tensors saved, remade;
 
 private:
   Tensors runPart(FlatSymbolRefAttr name, ArrayAttr operands,
@@ -102,7 +104,7 @@ private:
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   Activity activity;
-  Tensors results, saved, pending, accumulators;
+  Tensors results, pending, accumulators;
 };
 } // namespace
 
@@ -168,6 +170,8 @@ LayerTester::runParts(nn::Rounding rounding) {
       SymbolTable(*module).lookup<nn::FunctionOp>(derivative->getForward());
   results = evaluate(forward, inputs, rounding);
   saved.assign(results.begin() + function.getNumResults(), results.end());
+  if (FlatSymbolRefAttr recompute = derivative->getRecomputeAttr())
+    remade = runPart(recompute, derivative->getRecomputeOperands(), rounding);
   Tensors ofB = runPart(derivative->getBackwardAttr(),
                         derivative->getBackwardOperands(), rounding);
   ArrayRef<int64_t> inputGradients = derivative->getInputGradients();
@@ -223,6 +227,28 @@ static void expectSameBits(StringRef text, unsigned firstParameter) {
   LayerTester whole(text, firstParameter), parts(text, firstParameter);
   EXPECT_EQ(whole.runWhole(nn::Rounding::ToElementType),
             parts.runParts(nn::Rounding::ToElementType));
+}
+
+/// R makes the last saved values, \p count of them, again.
+static void expectRemade(StringRef text, unsigned firstParameter,
+                         size_t count) {
+  LayerTester layer(text, firstParameter);
+  layer.runParts(nn::Rounding::ToElementType);
+  ASSERT_EQ(layer.remade.size(), count);
+  ASSERT_LE(count, layer.saved.size());
+  ArrayRef<nn::HostTensor> last = ArrayRef(layer.saved).take_back(count);
+  for (auto [again, before] : llvm::zip_equal(layer.remade, last))
+    EXPECT_EQ(again.getFloats(), before.getFloats());
+}
+
+// Both norms with their means and deviations, the weights of attention and the
+// activation.
+TEST(Derivative, OfTransformerBlockMakesSavedValuesAgain) {
+  expectRemade(transformerBlock, 2, 8);
+}
+// The products would have to be saved in place of what is made of them.
+TEST(Derivative, OfSharedWeightMakesNothingAgain) {
+  expectRemade(sharedWeight, 1, 0);
 }
 
 TEST(Derivative, OfTransformerBlockEqualsDifferences) {
