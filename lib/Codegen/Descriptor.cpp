@@ -44,8 +44,6 @@ public:
          word(rank.secondLossRank),
          word(rank.optimizer),
          wide(rank.arenaBytes),
-         wide(rank.workspaceOffset),
-         wide(rank.workspaceBytes),
          word(rank.parameters.size()),
          word(rank.buffers.size()),
          word(rank.channels.size()),
@@ -83,9 +81,9 @@ private:
                       wide(contribution.offset)});
   }
   Constant *build(const BufferDescription &buffer) {
-    return structure({word(buffer.kind), word(buffer.slots),
-                      wide(buffer.offset), wide(buffer.stride),
-                      wide(buffer.bytes), array(buffer.slotOf),
+    return structure({word(buffer.kind), word(buffer.offsets.size()),
+                      array(buffer.offsets), wide(buffer.bytes),
+                      array(buffer.slotOf), word(buffer.evalSlot),
                       wide(buffer.index)});
   }
   Constant *build(const ChannelDescription &channel) {
@@ -114,6 +112,7 @@ private:
         {build(output.tensor), wide(output.axis), word(output.buffer)});
   }
   Constant *build(int64_t value) { return wide(value); }
+  Constant *build(uint64_t value) { return wide(value); }
   Constant *build(uint16_t value) {
     return ConstantInt::get(Type::getInt16Ty(context), value);
   }

@@ -6,7 +6,7 @@
 
 #include "pipewright/Codegen/Passes.h"
 #include "pipewright/Codegen/TaskSignature.h"
-#include "pipewright/Codegen/Workspace.h"
+#include "pipewright/Program/Arena.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,7 +63,7 @@ static void setArgumentAttributes(func::FuncOp function) {
     function.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(),
                         builder.getUnitAttr());
     function.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(),
-                        builder.getI64IntegerAttr(workspaceAlignment));
+                        builder.getI64IntegerAttr(arenaAlignment));
   }
 }
 

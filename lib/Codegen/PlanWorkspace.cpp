@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "pipewright/Codegen/Passes.h"
-#include "pipewright/Codegen/Workspace.h"
 #include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Program/Arena.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
@@ -30,18 +30,17 @@ static int64_t getBytes(MemRefType type) {
 
 /// From the first to the last op of the function's block that touches \p alloc
 /// or an alias of it. A buffer used in a loop is needed during all of it.
-static BufferLifetime getLifetime(memref::AllocOp alloc, Block &block,
-                                  const DenseMap<Operation *, int64_t> &steps,
-                                  const BufferViewFlowAnalysis &aliases) {
-  int64_t first = steps.lookup(block.findAncestorOpInBlock(*alloc));
-  BufferLifetime lifetime{getBytes(alloc.getType()), first, first};
-  for (Value alias : aliases.resolve(alloc)) {
-    for (Operation *user : alias.getUsers()) {
-      int64_t step = steps.lookup(block.findAncestorOpInBlock(*user));
-      lifetime.first = std::min(lifetime.first, step);
-      lifetime.last = std::max(lifetime.last, step);
-    }
-  }
+static Lifetime getLifetime(memref::AllocOp alloc, Block &block,
+                            const DenseMap<Operation *, int64_t> &steps,
+                            const BufferViewFlowAnalysis &aliases) {
+  Lifetime lifetime;
+  auto include = [&](Operation *op) {
+    lifetime.include(steps.lookup(block.findAncestorOpInBlock(*op)));
+  };
+  include(alloc);
+  for (Value alias : aliases.resolve(alloc))
+    for (Operation *user : alias.getUsers())
+      include(user);
   return lifetime;
 }
 
@@ -61,7 +60,7 @@ static Value addWorkspace(func::FuncOp function, int64_t bytes) {
       {builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
                             builder.getUnitAttr()),
        builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(),
-                            builder.getI64IntegerAttr(workspaceAlignment))});
+                            builder.getI64IntegerAttr(arenaAlignment))});
   unsigned index = function.getNumArguments();
   if (failed(
           function.insertArgument(index, type, attributes, function.getLoc())))
@@ -82,18 +81,19 @@ struct PlanWorkspace : pipewright::impl::PlanWorkspaceBase<PlanWorkspace> {
 
     BufferViewFlowAnalysis aliases(function);
     SmallVector<memref::AllocOp> allocs;
-    SmallVector<BufferLifetime> lifetimes;
+    SmallVector<ArenaBuffer> buffers;
     WalkResult walk = function.walk([&](memref::AllocOp alloc) {
       if (failed(verifyAllocation(alloc)))
         return WalkResult::interrupt();
       allocs.push_back(alloc);
-      lifetimes.push_back(getLifetime(alloc, block, steps, aliases));
+      buffers.push_back({getBytes(alloc.getType()),
+                         getLifetime(alloc, block, steps, aliases)});
       return WalkResult::advance();
     });
     if (walk.wasInterrupted())
       return signalPassFailure();
 
-    WorkspacePlan plan = planWorkspace(lifetimes);
+    Packing plan = packBuffers(buffers);
     Value workspace = addWorkspace(function, plan.bytes);
     if (!workspace)
       return signalPassFailure();

@@ -6,8 +6,9 @@
 
 #include "TaskPlan.h"
 
+#include "pipewright/Program/Arena.h"
+
 #include "mlir/IR/SymbolTable.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -55,17 +56,16 @@ void TaskPlan::placeInWorkspace(pp::TaskOp task) {
   for (auto [step, op] : llvm::enumerate(task.getBody().front()))
     steps[&op] = step;
 
-  SmallVector<BufferLifetime> lifetimes;
+  SmallVector<ArenaBuffer> buffers;
   for (ArrayRef<Value> values : temporaries) {
-    int64_t first = steps.lookup(values.front().getDefiningOp());
-    BufferLifetime lifetime{pp::getBytes(values.front().getType()), first,
-                            first};
+    ArenaBuffer &buffer = buffers.emplace_back();
+    buffer.bytes = pp::getBytes(values.front().getType());
+    buffer.lifetime.include(steps.lookup(values.front().getDefiningOp()));
     for (Value value : values)
       for (Operation *user : value.getUsers())
-        lifetime.last = std::max(lifetime.last, steps.lookup(user));
-    lifetimes.push_back(lifetime);
+        buffer.lifetime.include(steps.lookup(user));
   }
-  WorkspacePlan plan = planWorkspace(lifetimes);
+  Packing plan = packBuffers(buffers);
   for (auto [values, offset] : llvm::zip_equal(temporaries, plan.offsets))
     for (Value value : values)
       places[value] = {signature.getWorkspaceIndex(), offset};

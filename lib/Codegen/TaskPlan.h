@@ -8,7 +8,6 @@
 #define PIPEWRIGHT_LIB_CODEGEN_TASKPLAN_H
 
 #include "pipewright/Codegen/TaskSignature.h"
-#include "pipewright/Codegen/Workspace.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"

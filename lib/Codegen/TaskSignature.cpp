@@ -17,8 +17,7 @@ TaskSignature::TaskSignature(pp::TaskOp task) {
   };
   llvm::for_each(task.getArgumentBindings(), add);
   llvm::for_each(task.getResultBindings(), add);
-  bindings.push_back(
-      pp::BindingAttr::get(task.getContext(), pp::BindingKind::Workspace));
+  bindings.push_back(task.getWorkspaceBinding());
 }
 
 unsigned TaskSignature::indexOf(pp::BindingAttr binding) const {

@@ -41,6 +41,8 @@ static PprtBufferKind getBufferKind(pp::BindingKind kind) {
     return PPRT_BUFFER_INPUT;
   case pp::BindingKind::RandomKey:
     return PPRT_BUFFER_RANDOM_KEY;
+  case pp::BindingKind::Workspace:
+    return PPRT_BUFFER_WORKSPACE;
   default:
     return PPRT_BUFFER_SAVED;
   }
@@ -111,9 +113,6 @@ void RankDescriber::readArena() {
     for (auto place : arena.getOps<pp::PlaceOp>())
       places[place.getBinding()] = place;
   }
-  pp::PlaceOp workspace = find(pp::BindingKind::Workspace, "");
-  description.workspaceOffset = workspace.getOffset();
-  description.workspaceBytes = workspace.getBytes();
 }
 
 void RankDescriber::describeInputs() {
@@ -206,12 +205,14 @@ void RankDescriber::describeBuffers() {
       buffers[binding] = number;
       BufferDescription &buffer = description.buffers.emplace_back();
       buffer.kind = getBufferKind(binding.getKind());
-      buffer.slots = place.getSlots();
-      buffer.offset = place.getOffset();
-      buffer.stride = place.getBytes();
-      buffer.bytes = sizes.lookup(binding);
+      buffer.offsets.assign(place.getOffsets().begin(),
+                            place.getOffsets().end());
+      buffer.bytes = binding.getKind() == pp::BindingKind::Workspace
+                         ? place.getBytes()
+                         : sizes.lookup(binding);
       buffer.slotOf.assign(place.getSlotOf()->begin(),
                            place.getSlotOf()->end());
+      buffer.evalSlot = place.getEvalSlot();
       StringRef name = binding.getName();
       if (binding.getKind() == pp::BindingKind::RandomKey) {
         buffer.index = binding.getIndex();
@@ -243,10 +244,6 @@ void RankDescriber::describeTask(pp::TaskOp task) {
     case pp::BindingKind::Gradient:
       bound.kind = PPRT_BIND_GRADIENT;
       bound.offset = places.lookup(binding).getOffset();
-      break;
-    case pp::BindingKind::Workspace:
-      bound.kind = PPRT_BIND_WORKSPACE;
-      bound.offset = description.workspaceOffset;
       break;
     default:
       bound.kind = PPRT_BIND_BUFFER;

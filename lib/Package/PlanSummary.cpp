@@ -66,7 +66,7 @@ static MemorySummary summarizeArena(pp::ArenaOp arena) {
   MemorySummary summary;
   summary.arena = arena.getBytes();
   for (auto place : arena.getOps<pp::PlaceOp>()) {
-    int64_t bytes = place.getBytes() * place.getSlots();
+    int64_t bytes = place.getBytes() * place.getOffsets().size();
     switch (place.getBinding().getKind()) {
     case pp::BindingKind::Parameter:
       summary.parameters += bytes;

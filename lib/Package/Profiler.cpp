@@ -238,7 +238,9 @@ namespace {
 class Describer {
 public:
   Describer(const llvm::StringMap<int64_t> &workspaces, int64_t copyBytes)
-      : workspaces(workspaces), copyBytes(copyBytes) {}
+      : workspaces(workspaces), copyBytes(copyBytes) {
+    workspace.kind = PPRT_BUFFER_WORKSPACE;
+  }
 
   void add(const LayerTasks &layer, int64_t stage, int64_t instances);
   RankDescription finish();
@@ -257,6 +259,10 @@ private:
   int64_t copyBytes;
   RankDescription description;
   llvm::DenseMap<pp::BindingAttr, uint32_t> buffers;
+  /// Of all tasks; it becomes the last buffer.
+  BufferDescription workspace;
+  static constexpr uint32_t workspaceIndex = UINT32_MAX;
+  int64_t mostCopies = 1;
 };
 } // namespace
 
@@ -264,10 +270,9 @@ uint32_t Describer::addBuffer(const LayerValue &value, int64_t copies) {
   auto type = cast<RankedTensorType>(value.type);
   BufferDescription buffer;
   buffer.kind = value.isInput ? PPRT_BUFFER_INPUT : PPRT_BUFFER_SAVED;
-  buffer.slots = copies;
   buffer.bytes = pp::getBytes(type);
-  buffer.stride = llvm::alignTo(buffer.bytes, arenaAlignment);
-  buffer.offset = allocate(buffer.stride * copies);
+  for (int64_t copy = 0; copy < copies; ++copy)
+    buffer.offsets.push_back(allocate(buffer.bytes));
   if (value.isInput) {
     InputDescription input;
     input.tensor = {"", getDtype(type.getElementType()),
@@ -289,16 +294,14 @@ void Describer::addTask(pp::TaskOp task, int64_t stage) {
   added.name = task.getSymName().str();
   added.role = static_cast<PprtRole>(task.getRole());
   added.stage = stage;
-  description.workspaceBytes = std::max<uint64_t>(
-      description.workspaceBytes, workspaces.lookup(task.getSymName()));
+  workspace.bytes =
+      std::max<uint64_t>(workspace.bytes, workspaces.lookup(task.getSymName()));
+  // Without a buffer: the workspace, which comes last.
   for (pp::BindingAttr binding : TaskSignature(task).bindings) {
-    BindingDescription bound;
-    bound.kind = PPRT_BIND_WORKSPACE;
-    if (binding.getKind() == pp::BindingKind::Saved) {
-      bound.kind = PPRT_BIND_BUFFER;
-      bound.index = buffers.lookup(binding);
-    }
-    added.bindings.push_back(bound);
+    auto buffer = buffers.find(binding);
+    added.bindings.push_back({PPRT_BIND_BUFFER, buffer == buffers.end()
+                                                    ? workspaceIndex
+                                                    : buffer->second});
   }
 }
 
@@ -307,6 +310,7 @@ void Describer::add(const LayerTasks &layer, int64_t stage, int64_t instances) {
   for (const auto &[binding, value] : layer.getValues())
     bytes += pp::getBytes(value.type);
   int64_t copies = std::clamp<int64_t>(copyBytes / bytes, 1, instances);
+  mostCopies = std::max(mostCopies, copies);
   for (const auto &[binding, value] : layer.getValues())
     buffers[binding] = addBuffer(value, copies);
   for (pp::TaskOp task : layer.getTasks())
@@ -316,11 +320,13 @@ void Describer::add(const LayerTasks &layer, int64_t stage, int64_t instances) {
 RankDescription Describer::finish() {
   description.entryPoint = "pprtProfileMain";
   description.toolVersion = PIPEWRIGHT_VERSION;
-  description.workspaceOffset = allocate(description.workspaceBytes);
+  // One after the other, all tasks work in one place.
+  workspace.offsets.assign(mostCopies, allocate(workspace.bytes));
   for (TaskDescription &task : description.tasks)
     for (BindingDescription &binding : task.bindings)
-      if (binding.kind == PPRT_BIND_WORKSPACE)
-        binding.offset = description.workspaceOffset;
+      if (binding.index == workspaceIndex)
+        binding.index = description.buffers.size();
+  description.buffers.push_back(std::move(workspace));
   return std::move(description);
 }
 

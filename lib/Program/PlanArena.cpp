@@ -4,12 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pipewright/Dialect/PP/PP.h"
 #include "pipewright/Program/Arena.h"
 #include "pipewright/Program/Passes.h"
+#include "pipewright/Program/RankMemory.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/MapVector.h"
+
+#include <map>
 
 namespace pipewright {
 #define GEN_PASS_DEF_PLANARENA
@@ -19,252 +20,163 @@ namespace pipewright {
 using namespace mlir;
 using namespace pipewright;
 
+//===----------------------------------------------------------------------===//
+// Who shares memory
+//===----------------------------------------------------------------------===//
+
 namespace {
-
-/// What is placed: its size, and when it is in use for each micro-batch.
-struct Buffer {
-  int64_t bytes = 0;
-  SmallVector<Lifetime> lifetimes;
-};
-
-/// A message that was sent and may not have left yet.
-struct LeavingMessage {
-  pp::BindingAttr binding;
-  Type type;
-  int64_t microbatch;
-};
-
-/// Plans the arena of one rank.
-class RankPlanner {
+/// Packs what a rank holds for a part of a step.
+class BufferPacker {
 public:
-  RankPlanner(ModuleOp module, const SymbolTable &symbols, int64_t rank,
-              int64_t microbatches)
-      : module(module), symbols(symbols), rank(rank),
-        microbatches(microbatches) {}
+  /// The micro-batch that stands for all those of eval.
+  static constexpr int64_t evalMicrobatch = -1;
 
-  FailureOr<pp::ArenaOp> plan(OpBuilder &builder);
+  explicit BufferPacker(const RankMemory &memory) : memory(memory) {}
+
+  void pack();
+  int64_t getBytes() const { return bytes; }
+  /// Where an instance lies; none if it is never used.
+  std::optional<int64_t> getOffset(pp::BindingAttr binding,
+                                   int64_t microbatch) const;
 
 private:
-  pp::BindingAttr bind(pp::BindingKind kind, StringRef name = "",
-                       int64_t index = 0) {
-    return pp::BindingAttr::get(module.getContext(), kind, name, index);
-  }
+  /// Buffers that are packed as one: they live at the same times.
+  struct Group {
+    int64_t bytes = 0;
+    SmallVector<pp::BindingAttr> bindings;
+  };
 
-  LogicalResult collect(pp::ProgramKind kind);
-  LogicalResult visitAction(Operation *op, int64_t microbatch,
-                            int64_t position);
-  LogicalResult touchTask(pp::TaskOp task, int64_t microbatch,
-                          int64_t position);
-  void touch(pp::BindingAttr binding, Type type, int64_t microbatch,
-             int64_t position);
-  void place(pp::BindingAttr binding, int64_t bytes);
-  void placeBuffer(pp::BindingAttr binding, const Buffer &buffer);
-  void keepLeaving(int64_t position);
-  void placeParameters();
-  void placeUpdates();
+  std::vector<Group> makeGroups(bool oneEach) const;
+  void pack(ArrayRef<Group> groups);
 
-  ModuleOp module;
-  const SymbolTable &symbols;
-  int64_t rank;
-  int64_t microbatches;
-  llvm::MapVector<pp::BindingAttr, Buffer> buffers;
-  llvm::SetVector<pp::BindingAttr> parameters, gradients;
-  SmallVector<LeavingMessage> leaving;
-  int64_t workspaceBytes = 0;
-  ArenaLayout layout;
-  OpBuilder *builder = nullptr;
-  Location loc = UnknownLoc::get(module.getContext());
+  const RankMemory &memory;
+  int64_t bytes = 0;
+  llvm::DenseMap<std::pair<Attribute, int64_t>, int64_t> offsets;
 };
-
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// What a rank uses, and when
-//===----------------------------------------------------------------------===//
+/// More than this take the packer, which is quadratic, seconds.
+static constexpr size_t mostInstances = 20000;
 
-void RankPlanner::touch(pp::BindingAttr binding, Type type, int64_t microbatch,
-                        int64_t position) {
-  Buffer &buffer = buffers[binding];
-  buffer.bytes = pp::getBytes(type);
-  buffer.lifetimes.resize(microbatches);
-  Lifetime &lifetime = buffer.lifetimes[microbatch];
-  if (!lifetime.isUsed())
-    lifetime.first = position;
-  lifetime.last = std::max(lifetime.last, position);
+/// A group for each buffer, or for all that live at the same times.
+std::vector<BufferPacker::Group> BufferPacker::makeGroups(bool oneEach) const {
+  std::vector<Group> groups;
+  std::map<std::vector<int64_t>, size_t> known;
+  for (const auto &[binding, use] : memory.getBuffers()) {
+    std::vector<int64_t> times = {use.eval.first, use.eval.last};
+    for (const Lifetime &lifetime : use.microbatches)
+      times.insert(times.end(), {lifetime.first, lifetime.last});
+    auto [entry, isNew] = known.try_emplace(std::move(times), groups.size());
+    if (isNew || oneEach)
+      groups.emplace_back();
+    Group &group = oneEach ? groups.back() : groups[entry->second];
+    group.bytes += alignToArena(use.bytes);
+    group.bindings.push_back(binding);
+  }
+  return groups;
 }
 
-LogicalResult RankPlanner::touchTask(pp::TaskOp task, int64_t microbatch,
-                                     int64_t position) {
-  if (!task.getWorkspaceBytes())
-    return task.emitOpError("has no known workspace; code generation has not "
-                            "been asked for it");
-  workspaceBytes = std::max<int64_t>(workspaceBytes, *task.getWorkspaceBytes());
+/// The lifetimes of a group, those of eval after all of the step.
+static SmallVector<std::pair<int64_t, Lifetime>>
+listLifetimes(const BufferUse &use, int64_t stepEnd) {
+  SmallVector<std::pair<int64_t, Lifetime>> lifetimes;
+  for (auto [microbatch, lifetime] : llvm::enumerate(use.microbatches))
+    if (lifetime.isUsed())
+      lifetimes.push_back({microbatch, lifetime});
+  if (use.eval.isUsed())
+    lifetimes.push_back({BufferPacker::evalMicrobatch,
+                         {stepEnd + use.eval.first, stepEnd + use.eval.last}});
+  return lifetimes;
+}
 
-  auto touchBinding = [&](Attribute attribute, Type type) {
-    auto binding = cast<pp::BindingAttr>(attribute);
-    switch (binding.getKind()) {
-    case pp::BindingKind::Parameter:
-      parameters.insert(binding);
-      return;
-    case pp::BindingKind::Gradient:
-      gradients.insert(binding);
-      return;
-    default:
-      touch(binding, type, microbatch, position);
+void BufferPacker::pack(ArrayRef<Group> groups) {
+  int64_t stepEnd = memory.getActions().size();
+  SmallVector<ArenaBuffer> instances;
+  SmallVector<std::pair<const Group *, int64_t>> owners;
+  for (const Group &group : groups) {
+    const BufferUse &use = memory.getBuffers().find(group.bindings[0])->second;
+    for (auto [microbatch, lifetime] : listLifetimes(use, stepEnd)) {
+      instances.push_back({group.bytes, lifetime});
+      owners.push_back({&group, microbatch});
     }
+  }
+  Packing packing = packBuffers(instances);
+  bytes = packing.bytes;
+  for (auto [owner, offset] : llvm::zip_equal(owners, packing.offsets)) {
+    for (pp::BindingAttr binding : owner.first->bindings) {
+      offsets[{binding, owner.second}] = offset;
+      offset += alignToArena(memory.getBuffers().find(binding)->second.bytes);
+    }
+  }
+}
+
+void BufferPacker::pack() {
+  size_t instances = 0;
+  for (const auto &[binding, use] : memory.getBuffers())
+    instances += use.microbatches.size() + 1;
+  pack(makeGroups(/*oneEach=*/instances <= mostInstances));
+}
+
+std::optional<int64_t> BufferPacker::getOffset(pp::BindingAttr binding,
+                                               int64_t microbatch) const {
+  auto found = offsets.find({binding, microbatch});
+  if (found == offsets.end())
+    return std::nullopt;
+  return found->second;
+}
+
+//===----------------------------------------------------------------------===//
+// The arena
+//===----------------------------------------------------------------------===//
+
+/// Places \p binding at the offsets that the packer found, from \p base on.
+static void placeBuffer(pp::BindingAttr binding, const BufferUse &use,
+                        const BufferPacker &packer, int64_t base,
+                        OpBuilder &builder, Location loc) {
+  SmallVector<int64_t> offsets;
+  auto getSlot = [&](int64_t microbatch) -> int64_t {
+    std::optional<int64_t> offset = packer.getOffset(binding, microbatch);
+    if (!offset)
+      return 0; // Never asked for.
+    auto *known = llvm::find(offsets, base + *offset);
+    if (known == offsets.end()) {
+      offsets.push_back(base + *offset);
+      return offsets.size() - 1;
+    }
+    return known - offsets.begin();
   };
-  for (auto [argument, binding] : llvm::zip_equal(task.getBody().getArguments(),
-                                                  task.getArgumentBindings()))
-    touchBinding(binding, argument.getType());
-  for (auto [value, binding] :
-       llvm::zip_equal(task.getYield().getValues(), task.getResultBindings()))
-    touchBinding(binding, value.getType());
-  return success();
+  SmallVector<int64_t> slots;
+  for (int64_t microbatch : llvm::seq<int64_t>(0, use.microbatches.size()))
+    slots.push_back(getSlot(microbatch));
+  int64_t evalSlot = getSlot(BufferPacker::evalMicrobatch);
+  pp::PlaceOp::create(builder, loc, binding, offsets, alignToArena(use.bytes),
+                      builder.getDenseI64ArrayAttr(slots), evalSlot);
 }
 
-/// What was sent leaves while the task at \p position runs, which therefore
-/// does not wait for it.
-void RankPlanner::keepLeaving(int64_t position) {
-  for (const LeavingMessage &message : leaving)
-    touch(message.binding, message.type, message.microbatch, position);
-  leaving.clear();
-}
-
-LogicalResult RankPlanner::visitAction(Operation *op, int64_t microbatch,
-                                       int64_t position) {
-  if (isa<pp::RunOp, pp::OverlapOp>(op))
-    keepLeaving(position);
-  if (microbatch < 0 || microbatch >= microbatches)
-    return op->emitOpError("names micro-batch ")
-           << microbatch << " of " << microbatches;
-  if (auto run = dyn_cast<pp::RunOp>(op))
-    return touchTask(symbols.lookup<pp::TaskOp>(run.getSymbol()), microbatch,
-                     position);
-  StringRef name;
-  if (auto send = dyn_cast<pp::SendOp>(op))
-    name = send.getSymbol();
-  else if (auto recv = dyn_cast<pp::RecvOp>(op))
-    name = recv.getSymbol();
-  else
-    return success();
-  auto binding = bind(pp::BindingKind::Channel, name);
-  Type type = symbols.lookup<pp::ChannelOp>(name).getType();
-  touch(binding, type, microbatch, position);
-  if (isa<pp::SendOp>(op))
-    leaving.push_back({binding, type, microbatch});
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Placing it
-//===----------------------------------------------------------------------===//
-
-void RankPlanner::place(pp::BindingAttr binding, int64_t bytes) {
-  pp::PlaceOp::create(*builder, loc, binding, layout.place(bytes),
-                      alignToArena(bytes), /*slots=*/1, DenseI64ArrayAttr());
-}
-
-void RankPlanner::placeBuffer(pp::BindingAttr binding, const Buffer &buffer) {
-  SlotAssignment assignment = assignSlots(buffer.lifetimes);
-  // The runtime sums losses at the end of a step: none may be overwritten.
-  if (binding.getKind() == pp::BindingKind::LossSum ||
-      binding.getKind() == pp::BindingKind::LossWeight) {
-    assignment.slots = microbatches;
-    assignment.slotOf = llvm::to_vector(llvm::seq<int64_t>(0, microbatches));
-  }
-  // The runtime writes it once a step, for all micro-batches.
-  if (binding.getKind() == pp::BindingKind::LossScale) {
-    assignment.slots = 1;
-    assignment.slotOf.assign(microbatches, 0);
-  }
-  int64_t offset = layout.place(buffer.bytes, assignment.slots);
-  pp::PlaceOp::create(*builder, loc, binding, offset,
-                      alignToArena(buffer.bytes), assignment.slots,
-                      builder->getDenseI64ArrayAttr(assignment.slotOf));
-}
-
-void RankPlanner::placeParameters() {
-  // In the order of the model, whatever task meets them first.
-  for (auto parameter : module.getOps<pp::ParameterOp>()) {
-    auto binding = bind(pp::BindingKind::Parameter, parameter.getSymName());
-    if (parameters.contains(binding))
-      place(binding, pp::getBytes(parameter.getType()));
-  }
-}
-
-/// Places gradients and optimizer state of the rank's trainable parameters.
-/// The rank of the first layer that uses a tied parameter adds up the
-/// contributions, so it has room for those of other ranks too.
-void RankPlanner::placeUpdates() {
-  auto rules = module.getOps<pp::UpdateRuleOp>();
-  if (rules.empty())
-    return;
-  int64_t states = pp::countStates((*rules.begin()).getOptimizer());
-  for (auto update : module.getOps<pp::UpdateOp>()) {
-    StringRef name = update.getParameter();
-    if (!parameters.contains(bind(pp::BindingKind::Parameter, name)))
-      continue;
-    int64_t bytes =
-        pp::getBytes(symbols.lookup<pp::ParameterOp>(name).getType());
-    ArrayRef<int64_t> layers = update.getLayers();
-    bool isOwner = gradients.contains(
-        bind(pp::BindingKind::Gradient, name, layers.front()));
-    for (int64_t layer : layers) {
-      auto gradient = bind(pp::BindingKind::Gradient, name, layer);
-      if (isOwner || gradients.contains(gradient))
-        place(gradient, bytes);
-    }
-    for (int64_t state = 0; state < states; ++state)
-      place(bind(pp::BindingKind::State, name, state), bytes);
-  }
-}
-
-/// Notes what the rank's programs of one kind use. In eval each buffer holds
-/// one micro-batch at a time, in slot 0: it needs room only for what the step,
-/// which comes first, does not use.
-LogicalResult RankPlanner::collect(pp::ProgramKind kind) {
-  bool isEval = kind == pp::ProgramKind::Eval;
-  llvm::MapVector<pp::BindingAttr, Buffer> ofStep;
-  if (isEval)
-    std::swap(ofStep, buffers);
-  for (auto program : module.getOps<pp::ProgramOp>()) {
-    if (int64_t(program.getRank()) != rank || program.getKind() != kind)
-      continue;
-    LogicalResult result = success();
-    int64_t position = 0;
-    pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
-      // All that overlaps is in use at the same time.
-      if (!isa<pp::OverlapOp>(op->getParentOp()))
-        ++position;
-      if (succeeded(result))
-        result = visitAction(op, isEval ? 0 : microbatch, position);
-    });
-    if (failed(result))
-      return failure();
-    leaving.clear();
-  }
-  if (!isEval)
-    return success();
-  std::swap(ofStep, buffers);
-  for (auto &[binding, buffer] : ofStep)
-    buffers.insert({binding, std::move(buffer)});
-  return success();
-}
-
-FailureOr<pp::ArenaOp> RankPlanner::plan(OpBuilder &outer) {
-  if (failed(collect(pp::ProgramKind::Step)) ||
-      failed(collect(pp::ProgramKind::Eval)))
-    return failure();
-
-  auto arena = pp::ArenaOp::create(outer, module.getLoc(), rank, /*bytes=*/0);
+/// Builds the arena of a rank at \p builder.
+static pp::ArenaOp buildArena(const RankMemory &memory, int64_t rank,
+                              int64_t microbatches, OpBuilder &builder,
+                              Location loc) {
+  BufferPacker packer(memory);
+  packer.pack();
+  int64_t base = memory.getLastingBytes();
+  auto arena =
+      pp::ArenaOp::create(builder, loc, rank, base + packer.getBytes());
   OpBuilder inside = OpBuilder::atBlockEnd(&arena.getBody().emplaceBlock());
-  builder = &inside;
-  placeParameters();
-  placeUpdates();
-  for (const auto &[binding, buffer] : buffers)
-    placeBuffer(binding, buffer);
-  place(bind(pp::BindingKind::Workspace), workspaceBytes);
-  arena.setBytes(layout.getBytes());
+  int64_t offset = 0;
+  for (auto [binding, bytes] : memory.getLasting()) {
+    // The runtime finds what tasks are bound to, except for parameters and
+    // gradients, by micro-batch.
+    DenseI64ArrayAttr slots;
+    if (binding.getKind() == pp::BindingKind::LossScale)
+      slots =
+          builder.getDenseI64ArrayAttr(SmallVector<int64_t>(microbatches, 0));
+    pp::PlaceOp::create(inside, loc, binding, offset, alignToArena(bytes),
+                        slots, /*eval_slot=*/0);
+    offset += alignToArena(bytes);
+  }
+  for (const auto &[binding, use] : memory.getBuffers())
+    placeBuffer(binding, use, packer, base, inside, loc);
   return arena;
 }
 
@@ -276,20 +188,9 @@ FailureOr<pp::ArenaOp> RankPlanner::plan(OpBuilder &outer) {
 static LogicalResult checkLimit(pp::ArenaOp arena, int64_t limit) {
   if (limit == 0 || static_cast<int64_t>(arena.getBytes()) <= limit)
     return success();
-  pp::PlaceOp largest;
-  auto getTotal = [](pp::PlaceOp place) {
-    return place.getBytes() * place.getSlots();
-  };
-  for (auto place : arena.getOps<pp::PlaceOp>())
-    if (!largest || getTotal(place) > getTotal(largest))
-      largest = place;
   return arena.emitError("rank ")
          << arena.getRank() << " needs " << arena.getBytes()
-         << " bytes of memory, but may take " << limit
-         << "; the largest part is " << getTotal(largest) << " bytes for "
-         << stringifyBindingKind(largest.getBinding().getKind()) << " '"
-         << largest.getBinding().getName() << "' in " << largest.getSlots()
-         << " slots";
+         << " bytes of memory, but may take " << limit;
 }
 
 namespace {
@@ -311,11 +212,15 @@ struct PlanArena : pipewright::impl::PlanArenaBase<PlanArena> {
 
     SymbolTable symbols(module);
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    for (int64_t rank = 0; rank < static_cast<int64_t>(schedule.getRanks());
-         ++rank) {
-      RankPlanner planner(module, symbols, rank, schedule.getMicrobatches());
-      FailureOr<pp::ArenaOp> arena = planner.plan(builder);
-      if (failed(arena) || failed(checkLimit(*arena, memory)))
+    int64_t microbatches = schedule.getMicrobatches();
+    for (int64_t rank : llvm::seq<int64_t>(0, schedule.getRanks())) {
+      FailureOr<RankMemory> rankMemory =
+          RankMemory::get(module, symbols, rank, microbatches);
+      if (failed(rankMemory))
+        return signalPassFailure();
+      pp::ArenaOp arena =
+          buildArena(*rankMemory, rank, microbatches, builder, module.getLoc());
+      if (failed(checkLimit(arena, memory)))
         return signalPassFailure();
     }
     pp::setPhase(module, pp::Phase::Program);

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MachineMemory.h"
 #include "ModelValues.h"
-#include "OverlapChecker.h"
 
 #include "pipewright/Schedule/Passes.h"
 #include "pipewright/Schedule/ProgramSchedule.h"
@@ -20,12 +20,6 @@ using namespace pipewright;
 using pp::BindingKind;
 
 namespace {
-/// One action of a rank.
-struct ProgramAction {
-  Operation *op;
-  int64_t microbatch;
-};
-
 /// Runs the ranks' programs on numbers instead of tensors.
 class ProgramMachine {
 public:
@@ -43,8 +37,8 @@ public:
   ProgramMachine(const StageGraph &graph, const ProgramSchedule &programs,
                  ValueTable &table);
 
-  /// Reads where the step programs' values lie, if memory has been planned.
-  void readArenas(ModuleOp module, pp::ProgramKind kind);
+  /// Reads where the programs' values lie, if memory has been planned.
+  LogicalResult readArenas(ModuleOp module, pp::ProgramKind kind);
   /// Fails with a diagnostic where a value is read that nothing wrote.
   LogicalResult run();
 
@@ -55,8 +49,7 @@ public:
   const std::optional<Stranger> &getFirstStranger() const { return stranger; }
 
 private:
-  /// A buffer of a rank: a binding, and which of its slots.
-  using Place = OverlapChecker::Place;
+  using Place = MachineMemory::Place;
 
   struct Rank {
     explicit Rank(const StageGraph &graph) : overlaps(graph, Rule::S8) {}
@@ -64,22 +57,22 @@ private:
     OverlapChecker overlaps;
     std::vector<ProgramAction> actions;
     size_t next = 0;
-    llvm::DenseMap<Place, int64_t> memory;
-    /// Per binding, the slot of each micro-batch.
-    llvm::DenseMap<Attribute, ArrayRef<int64_t>> slots;
+    MachineMemory memory;
+    /// What the runtime has filled: inputs and random keys.
+    llvm::DenseSet<std::pair<Attribute, int64_t>> filled;
   };
 
   /// Runs the rank until it ends or a message is missing.
   LogicalResult advance(Rank &rank);
   LogicalResult runTask(Rank &rank, const ProgramAction &action);
+  LogicalResult checkApart(Rank &rank, pp::TaskOp task,
+                           const ProgramAction &action);
   FailureOr<int64_t> read(Rank &rank, pp::BindingAttr binding,
                           const ProgramAction &action);
-  void write(Rank &rank, pp::BindingAttr binding, int64_t number,
-             const ProgramAction &action);
+  LogicalResult write(Rank &rank, pp::BindingAttr binding, int64_t number,
+                      const ProgramAction &action);
   int64_t compute(Operation &op, llvm::DenseMap<Value, int64_t> &values,
                   const ProgramAction &action);
-  Place getPlace(const Rank &rank, pp::BindingAttr binding,
-                 int64_t microbatch) const;
   pp::BindingAttr bindChannel(FlatSymbolRefAttr channel) const {
     return pp::BindingAttr::get(channel.getContext(), BindingKind::Channel,
                                 channel.getValue());
@@ -91,8 +84,6 @@ private:
   int64_t modelNumbers;
   int64_t microbatches;
   std::vector<Rank> ranks;
-  bool isPlanned = false;
-  bool isEval = false;
   /// Values under way, by channel and micro-batch.
   llvm::DenseMap<std::pair<Attribute, int64_t>, int64_t> messages;
   llvm::DenseMap<ModelValues::Result, Written> written;
@@ -117,57 +108,81 @@ ProgramMachine::ProgramMachine(const StageGraph &graph,
   }
 }
 
-void ProgramMachine::readArenas(ModuleOp module, pp::ProgramKind kind) {
-  isEval = kind == pp::ProgramKind::Eval;
+LogicalResult ProgramMachine::readArenas(ModuleOp module,
+                                         pp::ProgramKind kind) {
   for (auto arena : module.getOps<pp::ArenaOp>()) {
-    isPlanned = true;
-    for (auto place : arena.getOps<pp::PlaceOp>())
-      if (std::optional<ArrayRef<int64_t>> slots = place.getSlotOf())
-        ranks[arena.getRank()].slots[place.getBinding()] = *slots;
+    if (arena.getRank() >= ranks.size())
+      return arena.emitError(getName(Rule::S8))
+             << ": there is no rank " << arena.getRank() << "; there are "
+             << ranks.size();
+    if (failed(ranks[arena.getRank()].memory.readArena(
+            arena, microbatches, kind == pp::ProgramKind::Eval)))
+      return failure();
   }
+  return success();
 }
 
-/// Gradients have one buffer; what is kept per micro-batch shares slots, and
-/// eval, which finishes one micro-batch after the other, uses the first only.
-ProgramMachine::Place ProgramMachine::getPlace(const Rank &rank,
-                                               pp::BindingAttr binding,
-                                               int64_t microbatch) const {
-  if (!isPlanned || binding.getKind() == BindingKind::Gradient)
-    return getUnplannedPlace(binding, microbatch);
-  if (isEval)
-    return {binding, 0};
-  ArrayRef<int64_t> slots = rank.slots.lookup(binding);
-  return {binding, slots.empty() ? 0 : slots[microbatch]};
+/// "task 's0.f' of micro-batch 3", "what arrives for micro-batch 3".
+static std::string describe(const ProgramAction &action) {
+  std::string microbatch =
+      (" of micro-batch " + Twine(action.microbatch)).str();
+  if (auto run = dyn_cast<pp::RunOp>(action.op))
+    return ("task '" + run.getSymbol() + "'" + microbatch).str();
+  return "the message" + microbatch;
 }
 
+/// Says that \p action does not find what it reads at \p place.
+static LogicalResult reportUnwritten(const MachineMemory &memory,
+                                     const MachineMemory::Place &place,
+                                     const ProgramAction &action) {
+  InFlightDiagnostic diag = action.op->emitError(getName(Rule::S8))
+                            << ": reads " << place.binding << " of micro-batch "
+                            << action.microbatch;
+  const MachineMemory::Cell *cell = memory.findIn(place);
+  if (!cell || !cell->writer)
+    return diag << ", which nothing has written";
+  diag << ", whose memory holds " << cell->place.binding << " of micro-batch "
+       << cell->place.microbatch;
+  diag.attachNote(cell->writer->op->getLoc())
+      << "which was written here, by " << describe(*cell->writer);
+  return diag;
+}
+
+/// What the runtime makes stays in memory from the first read to the last one.
 FailureOr<int64_t> ProgramMachine::read(Rank &rank, pp::BindingAttr binding,
                                         const ProgramAction &action) {
+  Place place = rank.memory.getPlace(binding, action.microbatch);
+  const MachineMemory::Cell *cell = rank.memory.find(place);
   switch (binding.getKind()) {
-  case BindingKind::Input:
-  case BindingKind::RandomKey:
-    return table.getLeaf(binding, action.microbatch);
   case BindingKind::Parameter:
   case BindingKind::LossScale:
     return table.getLeaf(binding, 0);
+  case BindingKind::Gradient:
+    return cell && cell->writer ? cell->number : table.getLeaf(binding, 0);
+  case BindingKind::Input:
+  case BindingKind::RandomKey: {
+    int64_t number = table.getLeaf(binding, action.microbatch);
+    if (rank.filled.insert({binding, action.microbatch}).second &&
+        failed(rank.memory.write(place, number, action)))
+      return failure();
+    cell = rank.memory.find(place);
+    break;
+  }
   default:
     break;
   }
-  auto found = rank.memory.find(getPlace(rank, binding, action.microbatch));
-  if (found != rank.memory.end())
-    return found->second;
-  if (binding.getKind() == BindingKind::Gradient)
-    return table.getLeaf(binding, 0);
-  action.op->emitError(getName(Rule::S8))
-      << ": reads " << binding << " of micro-batch " << action.microbatch
-      << ", which nothing has written";
-  return failure();
+  if (!cell)
+    return reportUnwritten(rank.memory, place, action);
+  return cell->number;
 }
 
-void ProgramMachine::write(Rank &rank, pp::BindingAttr binding, int64_t number,
-                           const ProgramAction &action) {
-  rank.memory[getPlace(rank, binding, action.microbatch)] = number;
+LogicalResult ProgramMachine::write(Rank &rank, pp::BindingAttr binding,
+                                    int64_t number,
+                                    const ProgramAction &action) {
   bool isGradient = binding.getKind() == BindingKind::Gradient;
   written[{binding, isGradient ? 0 : action.microbatch}] = {number, action};
+  return rank.memory.write(rank.memory.getPlace(binding, action.microbatch),
+                           number, action);
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,8 +203,38 @@ int64_t ProgramMachine::compute(Operation &op,
   return first;
 }
 
+/// Fails if two of the buffers that the task uses share memory.
+LogicalResult ProgramMachine::checkApart(Rank &rank, pp::TaskOp task,
+                                         const ProgramAction &action) {
+  SmallVector<Place> places;
+  auto add = [&](Attribute binding) {
+    Place place =
+        rank.memory.getPlace(cast<pp::BindingAttr>(binding), action.microbatch);
+    if (place.bytes > 0)
+      places.push_back(place);
+  };
+  llvm::for_each(task.getArgumentBindings(), add);
+  llvm::for_each(task.getResultBindings(), add);
+  add(task.getWorkspaceBinding());
+  auto getKey = [](const Place &place) {
+    return std::tuple(place.offset, place.bytes, place.binding.getKind(),
+                      place.binding.getName(), place.binding.getIndex());
+  };
+  llvm::sort(places, [&](const Place &a, const Place &b) {
+    return getKey(a) < getKey(b);
+  });
+  for (auto [place, next] : llvm::zip(places, llvm::drop_begin(places)))
+    if (!place.isSame(next) && place.meets(next))
+      return action.op->emitError(getName(Rule::S8))
+             << ": " << describe(action) << " uses " << place.binding << " and "
+             << next.binding << " at the same time, which share memory";
+  return success();
+}
+
 LogicalResult ProgramMachine::runTask(Rank &rank, const ProgramAction &action) {
   pp::TaskOp task = graph.getTask(cast<pp::RunOp>(action.op).getSymbol());
+  if (failed(checkApart(rank, task, action)))
+    return failure();
   llvm::DenseMap<Value, int64_t> values;
   for (auto [argument, binding] : llvm::zip_equal(
            task.getBody().getArguments(),
@@ -199,6 +244,11 @@ LogicalResult ProgramMachine::runTask(Rank &rank, const ProgramAction &action) {
       return failure();
     values[argument] = *number;
   }
+  // Whatever the task leaves in its workspace.
+  if (failed(rank.memory.write(
+          rank.memory.getPlace(task.getWorkspaceBinding(), action.microbatch),
+          /*number=*/-1, action)))
+    return failure();
   for (Operation &op : task.getBody().front().without_terminator()) {
     int64_t first = compute(op, values, action);
     for (auto [index, result] : llvm::enumerate(op.getResults()))
@@ -207,7 +257,8 @@ LogicalResult ProgramMachine::runTask(Rank &rank, const ProgramAction &action) {
   for (auto [value, binding] :
        llvm::zip_equal(task.getYield().getValues(),
                        task.getResultBindings().getAsRange<pp::BindingAttr>()))
-    write(rank, binding, values.lookup(value), action);
+    if (failed(write(rank, binding, values.lookup(value), action)))
+      return failure();
   return success();
 }
 
@@ -219,7 +270,7 @@ LogicalResult ProgramMachine::advance(Rank &rank) {
              << ": there is no micro-batch " << action.microbatch
              << "; there are " << microbatches;
     auto findPlace = [&](pp::BindingAttr binding, int64_t microbatch) {
-      return getPlace(rank, binding, microbatch);
+      return rank.memory.getPlace(binding, microbatch);
     };
     if (failed(rank.overlaps.visit(action.op, action.microbatch, findPlace)))
       return failure();
@@ -237,7 +288,8 @@ LogicalResult ProgramMachine::advance(Rank &rank) {
       auto message = messages.find({channel, action.microbatch});
       if (message == messages.end())
         return success();
-      write(rank, channel, message->second, action);
+      if (failed(write(rank, channel, message->second, action)))
+        return failure();
     }
   }
   return success();
@@ -282,12 +334,6 @@ static std::string describe(ModelValues::Result result) {
   default:
     return "the loss of micro-batch " + std::to_string(microbatch);
   }
-}
-
-static std::string describe(const ProgramAction &action) {
-  return ("task '" + cast<pp::RunOp>(action.op).getSymbol() +
-          "' of micro-batch " + Twine(action.microbatch))
-      .str();
 }
 
 /// Says that \p result is not the model's, and where that begins.
@@ -346,8 +392,7 @@ private:
     if (failed(expected.run(programs->schedule, graph.hasBackward())))
       return failure();
     ProgramMachine machine(graph, *programs, table);
-    machine.readArenas(module, kind);
-    if (failed(machine.run()))
+    if (failed(machine.readArenas(module, kind)) || failed(machine.run()))
       return failure();
     for (const auto &[result, number] : expected.getResults()) {
       bool isGradient = result.first.getKind() == BindingKind::Gradient;

@@ -12,7 +12,7 @@ using namespace pipewright;
 OverlapChecker::Place pipewright::getUnplannedPlace(pp::BindingAttr binding,
                                                     int64_t microbatch) {
   bool isShared = binding.getKind() == pp::BindingKind::Gradient;
-  return {binding, isShared ? 0 : microbatch};
+  return {binding, isShared ? 0 : microbatch, /*offset=*/0, /*bytes=*/0};
 }
 
 LogicalResult OverlapChecker::visit(Operation *op, int64_t microbatch,
@@ -23,28 +23,29 @@ LogicalResult OverlapChecker::visit(Operation *op, int64_t microbatch,
   if (!run || !isa<pp::OverlapOp>(run->getParentOp()))
     return success();
   pp::TaskOp task = graph.getTask(run.getSymbol());
+  auto addBinding = [&](pp::BindingAttr binding, bool isWrite) {
+    return add({run, microbatch, isWrite, findPlace(binding, microbatch)});
+  };
   for (auto [bindings, isWrite] :
        {std::pair(task.getResultBindings(), true),
         std::pair(task.getArgumentBindings(), false)})
     for (auto binding : bindings.getAsRange<pp::BindingAttr>())
-      if (failed(add({run, microbatch, isWrite}, binding,
-                     findPlace(binding, microbatch))))
+      if (failed(addBinding(binding, isWrite)))
         return failure();
-  return success();
+  return addBinding(task.getWorkspaceBinding(), /*isWrite=*/true);
 }
 
-LogicalResult OverlapChecker::add(const Access &access, pp::BindingAttr binding,
-                                  const Place &place) {
-  for (auto [known, other] : accesses)
-    if (known == place && (access.isWrite || other.isWrite) &&
+LogicalResult OverlapChecker::add(const Access &access) {
+  for (const Access &other : accesses)
+    if (other.place.meets(access.place) && (access.isWrite || other.isWrite) &&
         access.run->getParentRegion() != other.run->getParentRegion())
-      return report(access, other, binding);
-  accesses.push_back({place, access});
+      return report(access, other);
+  accesses.push_back(access);
   return success();
 }
 
-LogicalResult OverlapChecker::report(const Access &access, const Access &other,
-                                     pp::BindingAttr binding) const {
+LogicalResult OverlapChecker::report(const Access &access,
+                                     const Access &other) const {
   auto describe = [](Access access) {
     return ("task '" + access.run.getSymbol() + "' of micro-batch " +
             Twine(access.microbatch))
@@ -53,13 +54,19 @@ LogicalResult OverlapChecker::report(const Access &access, const Access &other,
   auto getVerb = [](const Access &access) {
     return access.isWrite ? " writes " : " reads ";
   };
+  pp::BindingAttr binding = access.place.binding;
   bool isGradient = binding.getKind() == pp::BindingKind::Gradient;
   pp::RunOp run = access.run, otherRun = other.run;
   InFlightDiagnostic diag = run->emitError()
                             << getName(isGradient ? Rule::S7 : rule) << ": "
                             << describe(access) << getVerb(access) << binding
                             << " at the same time as " << describe(other)
-                            << getVerb(other) << "it; run one after the other";
+                            << getVerb(other);
+  if (binding == other.place.binding)
+    diag << "it";
+  else
+    diag << other.place.binding << " in the same memory";
+  diag << "; run one after the other";
   diag.attachNote(otherRun.getLoc()) << "which is here";
   return failure();
 }

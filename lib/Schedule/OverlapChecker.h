@@ -15,8 +15,27 @@ namespace pipewright {
 /// writes: their result would depend on which is faster.
 class OverlapChecker {
 public:
-  /// A piece of memory: two bindings that are equal here are the same one.
-  using Place = std::pair<mlir::Attribute, int64_t>;
+  /// Where a binding's value of a micro-batch lies: `bytes` bytes from `offset`
+  /// on of the rank's memory.
+  struct Place {
+    pp::BindingAttr binding;
+    /// 0 for what all micro-batches share.
+    int64_t microbatch = 0;
+    int64_t offset = 0;
+    /// 0 before memory has been planned: nothing else lies there.
+    int64_t bytes = 0;
+
+    bool isSame(const Place &other) const {
+      return binding == other.binding && microbatch == other.microbatch;
+    }
+    /// Have they memory in common?
+    bool meets(const Place &other) const {
+      if (isSame(other))
+        return true;
+      return offset < other.offset + other.bytes &&
+             other.offset < offset + bytes && bytes > 0 && other.bytes > 0;
+    }
+  };
   /// Where a binding's value of a micro-batch lies.
   using FindPlace = llvm::function_ref<Place(pp::BindingAttr, int64_t)>;
 
@@ -35,17 +54,16 @@ private:
     pp::RunOp run;
     int64_t microbatch;
     bool isWrite;
+    Place place;
   };
 
-  mlir::LogicalResult add(const Access &access, pp::BindingAttr binding,
-                          const Place &place);
-  mlir::LogicalResult report(const Access &access, const Access &other,
-                             pp::BindingAttr binding) const;
+  mlir::LogicalResult add(const Access &access);
+  mlir::LogicalResult report(const Access &access, const Access &other) const;
 
   const StageGraph &graph;
   Rule rule;
   /// Of the overlap that is being visited.
-  llvm::SmallVector<std::pair<Place, Access>, 16> accesses;
+  llvm::SmallVector<Access, 16> accesses;
 };
 
 /// Where values lie before memory has been planned: each micro-batch has its

@@ -6,7 +6,6 @@
 
 #include "Context.h"
 #include "Random.h"
-#include "launch/Collectives.h"
 
 #include <cstring>
 
@@ -24,15 +23,9 @@ static void makeKey(const PprtContext &context, int64_t layer,
 static uint8_t *prepareBuffer(PprtContext &context, uint32_t index,
                               uint32_t microbatch) {
   const PprtBuffer &buffer = context.descriptor.buffers[index];
-  uint32_t number = context.getSlot(buffer, microbatch);
-  Slot &slot = context.slots[index][number];
-  uint8_t *data = context.getSlotData(buffer, number);
-  if (slot.microbatch == microbatch) {
-    context.finishRecv(slot);
+  uint8_t *data = context.getData(buffer, microbatch);
+  if (!context.claim(index, microbatch))
     return data;
-  }
-  context.finishSend(buffer, slot);
-  slot.microbatch = microbatch;
   if (buffer.kind == PPRT_BUFFER_INPUT)
     context.dataset->fill(buffer.index, context.step - 1, microbatch, data);
   else if (buffer.kind == PPRT_BUFFER_RANDOM_KEY)
@@ -56,8 +49,7 @@ static void *resolve(PprtContext &context, const PprtBinding &binding,
 /// The one float in a buffer of losses.
 static double readReal(const PprtContext &context, const PprtBuffer &buffer,
                        uint32_t microbatch) {
-  const uint8_t *data =
-      context.getSlotData(buffer, context.getSlot(buffer, microbatch));
+  const uint8_t *data = context.getData(buffer, microbatch);
   double wide;
   float value;
   if (buffer.bytes == sizeof wide) {
@@ -83,9 +75,7 @@ static void keepResults(PprtContext &context, uint32_t task,
   for (uint32_t output : effects.outputs) {
     const PprtBuffer &buffer =
         context.descriptor.buffers[context.descriptor.outputs[output].buffer];
-    context.outputs->append(
-        output,
-        context.getSlotData(buffer, context.getSlot(buffer, microbatch)));
+    context.outputs->append(output, context.getData(buffer, microbatch));
   }
 }
 
@@ -100,45 +90,26 @@ void pprtRun(PprtContext *context, uint32_t index, uint32_t microbatch) {
   keepResults(*context, index, microbatch);
 }
 
-/// The tag of a channel's message.
-static uint32_t getTag(const PprtContext &context, const PprtChannel &channel,
-                       uint32_t microbatch) {
-  return FirstChannelTag + channel.id * context.descriptor.microbatches +
-         microbatch;
-}
-
 void pprtSend(PprtContext *context, uint32_t index, uint32_t microbatch) {
   const PprtChannel &channel = context->descriptor.channels[index];
   // Two stages of one rank share the buffer.
   if (channel.source == channel.target)
     return;
+  // What is only passed on may still be arriving.
+  context->claim(channel.buffer, microbatch);
   context->progress.begin(Activity::Send, index, microbatch);
   context->delay.wait();
   TraceScope scope(context->trace, Activity::Send, index, microbatch);
-  const PprtBuffer &buffer = context->descriptor.buffers[channel.buffer];
-  uint32_t number = context->getSlot(buffer, microbatch);
-  Slot &slot = context->slots[channel.buffer][number];
-  context->finishRecv(slot);
-  slot.pendingSend = context->transport.startSend(
-      channel.target, getTag(*context, channel, microbatch),
-      context->getSlotData(buffer, number), buffer.bytes);
+  context->startMessage(Activity::Send, index, microbatch);
 }
 
 void pprtRecv(PprtContext *context, uint32_t index, uint32_t microbatch) {
   const PprtChannel &channel = context->descriptor.channels[index];
   if (channel.source == channel.target)
     return;
+  context->claim(channel.buffer, microbatch);
   context->progress.begin(Activity::Recv, index, microbatch);
   context->delay.wait();
-  const PprtBuffer &buffer = context->descriptor.buffers[channel.buffer];
-  uint32_t number = context->getSlot(buffer, microbatch);
-  Slot &slot = context->slots[channel.buffer][number];
-  context->finishSend(buffer, slot);
-  context->finishRecv(slot);
-  slot.microbatch = microbatch;
-  slot.channel = index;
   // Computing goes on while it arrives: the task that uses it waits.
-  slot.pendingRecv = context->transport.startRecv(
-      channel.source, getTag(*context, channel, microbatch),
-      context->getSlotData(buffer, number), buffer.bytes);
+  context->startMessage(Activity::Recv, index, microbatch);
 }

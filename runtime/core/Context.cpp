@@ -6,6 +6,7 @@
 
 #include "Context.h"
 #include "Random.h"
+#include "launch/Collectives.h"
 
 #include <algorithm>
 #include <cstring>
@@ -21,7 +22,7 @@ PprtContext::PprtContext(const PprtDescriptor &descriptor,
       lossScale(options.lossScale) {
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
     const PprtBuffer &buffer = descriptor.buffers[i];
-    slots.emplace_back(buffer.slots);
+    holders.emplace_back(buffer.slots);
     if (buffer.kind == PPRT_BUFFER_LOSS_SUM)
       lossSum = &buffer;
     if (buffer.kind == PPRT_BUFFER_LOSS_WEIGHT)
@@ -76,7 +77,7 @@ void PprtContext::writeLossScale() {
   result.lossScale = lossScale.get();
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i)
     if (descriptor.buffers[i].kind == PPRT_BUFFER_LOSS_SCALE)
-      writeReal(getSlotData(descriptor.buffers[i], 0),
+      writeReal(arena.at(descriptor.buffers[i].offsets[0]),
                 descriptor.buffers[i].bytes, result.lossScale);
 }
 
@@ -85,9 +86,8 @@ void PprtContext::beginStep(int64_t number) {
   progress.beginStep(number);
   stepSeed = mix(options.data.seed, number);
   result = StepResult();
-  for (std::vector<Slot> &buffer : slots)
-    for (Slot &slot : buffer)
-      slot.microbatch = -1;
+  for (std::vector<int64_t> &buffer : holders)
+    std::fill(buffer.begin(), buffer.end(), -1);
   if (eval)
     return;
   writeLossScale();
@@ -100,28 +100,58 @@ void PprtContext::beginStep(int64_t number) {
   }
 }
 
-void PprtContext::finishSend(const PprtBuffer &buffer, Slot &slot) {
-  if (slot.pendingSend == Transport::noRequest)
-    return;
-  progress.begin(Activity::Send, buffer.index, slot.microbatch);
-  transport.wait(slot.pendingSend);
-  slot.pendingSend = Transport::noRequest;
+void PprtContext::startMessage(Activity activity, uint32_t index,
+                               uint32_t microbatch) {
+  const PprtChannel &channel = descriptor.channels[index];
+  const PprtBuffer &buffer = descriptor.buffers[channel.buffer];
+  uint64_t offset = getOffset(buffer, microbatch);
+  uint32_t tag =
+      FirstChannelTag + channel.id * descriptor.microbatches + microbatch;
+  Transport::Request request =
+      activity == Activity::Send
+          ? transport.startSend(channel.target, tag, arena.at(offset),
+                                buffer.bytes)
+          : transport.startRecv(channel.source, tag, arena.at(offset),
+                                buffer.bytes);
+  pendingMessages.push_back(
+      {activity, index, microbatch, offset, buffer.bytes, request});
 }
 
-void PprtContext::finishRecv(Slot &slot) {
-  if (slot.pendingRecv == Transport::noRequest)
+void PprtContext::finish(const PendingMessage &message) {
+  progress.begin(message.activity, message.channel, message.microbatch);
+  if (message.activity == Activity::Send) {
+    transport.wait(message.request);
     return;
-  progress.begin(Activity::Recv, slot.channel, slot.microbatch);
-  TraceScope scope(trace, Activity::Recv, slot.channel, slot.microbatch);
-  transport.wait(slot.pendingRecv);
-  slot.pendingRecv = Transport::noRequest;
+  }
+  TraceScope scope(trace, Activity::Recv, message.channel, message.microbatch);
+  transport.wait(message.request);
 }
 
 void PprtContext::finishMessages() {
-  for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
-    for (Slot &slot : slots[i]) {
-      finishSend(descriptor.buffers[i], slot);
-      finishRecv(slot);
+  for (const PendingMessage &message : pendingMessages)
+    finish(message);
+  pendingMessages.clear();
+}
+
+bool PprtContext::claim(uint32_t index, uint32_t microbatch) {
+  const PprtBuffer &buffer = descriptor.buffers[index];
+  int64_t &holder = holders[index][getSlot(buffer, microbatch)];
+  bool isNew = holder != microbatch;
+  holder = microbatch;
+  uint64_t begin = getOffset(buffer, microbatch);
+  uint64_t end = begin + buffer.bytes;
+  // That never blocks for ever: the program is proved to come to its end even
+  // if each message waits for its other end at once.
+  for (size_t i = 0; i < pendingMessages.size();) {
+    const PendingMessage &message = pendingMessages[i];
+    bool meets = message.offset < end && begin < message.offset + message.bytes;
+    // Its own value may be read while it is being sent.
+    if (!meets || (!isNew && message.activity == Activity::Send)) {
+      ++i;
+      continue;
     }
+    finish(message);
+    pendingMessages.erase(pendingMessages.begin() + i);
   }
+  return isNew;
 }

@@ -22,12 +22,14 @@
 
 namespace pprt {
 
-/// What a slot of a buffer holds.
-struct Slot {
-  int64_t microbatch = -1; ///< whose data; -1: none of this step
-  Transport::Request pendingSend = Transport::noRequest;
-  Transport::Request pendingRecv = Transport::noRequest;
-  uint32_t channel = 0; ///< that the pending receive is of
+/// A message under way: its memory belongs to the transport.
+struct PendingMessage {
+  Activity activity; ///< Send or Recv
+  uint32_t channel;
+  uint32_t microbatch;
+  uint64_t offset; ///< in the arena
+  uint64_t bytes;
+  Transport::Request request;
 };
 
 /// What a task does beyond computing.
@@ -66,19 +68,26 @@ struct PprtContext {
 
   /// Forgets the last step's data and zeroes the gradients.
   void beginStep(int64_t number);
+  /// Sends what a channel's buffer holds, or receives into it, while the rank
+  /// goes on.
+  void startMessage(pprt::Activity activity, uint32_t channel,
+                    uint32_t microbatch);
   /// Waits until all messages have arrived.
   void finishMessages();
+  /// Readies a buffer's memory for a micro-batch. If it holds another value, or
+  /// lies where others do, waits for the messages that use the memory and
+  /// returns true; else waits for what the buffer receives and returns false.
+  bool claim(uint32_t buffer, uint32_t microbatch);
 
   uint32_t getSlot(const PprtBuffer &buffer, uint32_t microbatch) const {
-    return eval ? 0 : buffer.slotOf[microbatch];
+    return eval ? buffer.evalSlot : buffer.slotOf[microbatch];
   }
-  uint8_t *getSlotData(const PprtBuffer &buffer, uint32_t slot) const {
-    return arena.at(buffer.offset + slot * buffer.stride);
+  uint64_t getOffset(const PprtBuffer &buffer, uint32_t microbatch) const {
+    return buffer.offsets[getSlot(buffer, microbatch)];
   }
-  /// Waits for the send, if any, that still reads the slot.
-  void finishSend(const PprtBuffer &buffer, pprt::Slot &slot);
-  /// Waits for the receive, if any, that still fills the slot.
-  void finishRecv(pprt::Slot &slot);
+  uint8_t *getData(const PprtBuffer &buffer, uint32_t microbatch) const {
+    return arena.at(getOffset(buffer, microbatch));
+  }
   /// Has this rank the loss, once the losses of both directions are there?
   bool ownsLoss() const {
     return lossSum && descriptor.rank == descriptor.lossRank;
@@ -99,16 +108,20 @@ struct PprtContext {
   int64_t updates = 0; ///< of the parameters: steps without the skipped ones
   uint64_t stepSeed = 0;
   pprt::LossScale lossScale;
-  std::vector<std::vector<pprt::Slot>> slots; ///< per buffer
-  std::vector<pprt::TaskEffects> effects;     ///< per task
-  std::vector<void *> pointers;               ///< of the task that runs
-  std::vector<double> lossSums, lossWeights;  ///< per micro-batch
-  const PprtBuffer *lossSum = nullptr;        ///< null: on another rank
+  /// Per buffer and slot, the micro-batch whose data it holds; -1: none of this
+  /// step.
+  std::vector<std::vector<int64_t>> holders;
+  std::vector<pprt::PendingMessage> pendingMessages;
+  std::vector<pprt::TaskEffects> effects;    ///< per task
+  std::vector<void *> pointers;              ///< of the task that runs
+  std::vector<double> lossSums, lossWeights; ///< per micro-batch
+  const PprtBuffer *lossSum = nullptr;       ///< null: on another rank
   const PprtBuffer *lossWeight = nullptr;
   std::vector<pprt::NormPart> normParts; ///< kept for its memory
   pprt::StepResult result;
 
 private:
+  void finish(const pprt::PendingMessage &message);
   void findEffects();
   void writeLossScale();
 };

@@ -119,7 +119,7 @@ static void fillInputs(const PprtDescriptor &descriptor, const Arena &arena) {
       continue;
     for (uint32_t slot = 0; slot < buffer.slots; ++slot)
       Filler(descriptor.inputs[buffer.index], mix(i, slot))
-          .fill(arena.at(buffer.offset + slot * buffer.stride));
+          .fill(arena.at(buffer.offsets[slot]));
   }
 }
 
@@ -142,10 +142,8 @@ static Call makeCall(const PprtDescriptor &descriptor, const Arena &arena,
   for (uint32_t i = 0; i < task.bindingCount; ++i) {
     const PprtBinding &binding = task.bindings[i];
     uint64_t offset = binding.offset;
-    if (binding.kind == PPRT_BIND_BUFFER) {
-      const PprtBuffer &buffer = descriptor.buffers[binding.index];
-      offset = buffer.offset + copy * buffer.stride;
-    }
+    if (binding.kind == PPRT_BIND_BUFFER)
+      offset = descriptor.buffers[binding.index].offsets[copy];
     call.pointers.push_back(arena.at(offset));
   }
   return call;
@@ -154,9 +152,13 @@ static Call makeCall(const PprtDescriptor &descriptor, const Arena &arena,
 /// All copies of a layer have as many slots as its first buffer.
 static uint32_t countCopies(const PprtDescriptor &descriptor,
                             const PprtTask &task) {
-  for (uint32_t i = 0; i < task.bindingCount; ++i)
-    if (task.bindings[i].kind == PPRT_BIND_BUFFER)
-      return descriptor.buffers[task.bindings[i].index].slots;
+  for (uint32_t i = 0; i < task.bindingCount; ++i) {
+    if (task.bindings[i].kind != PPRT_BIND_BUFFER)
+      continue;
+    const PprtBuffer &buffer = descriptor.buffers[task.bindings[i].index];
+    if (buffer.kind != PPRT_BUFFER_WORKSPACE)
+      return buffer.slots;
+  }
   return 1;
 }
 

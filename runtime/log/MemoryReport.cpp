@@ -7,6 +7,7 @@
 #include "MemoryReport.h"
 #include "launch/Collectives.h"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace pprt;
@@ -15,7 +16,6 @@ MemoryUse pprt::measureMemory(const PprtDescriptor &descriptor,
                               uint64_t arenaBytes) {
   MemoryUse use = {};
   use.arena = arenaBytes;
-  use.workspace = descriptor.workspaceBytes;
   int states = descriptor.optimizer == PPRT_ADAMW ? 2 : 1;
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
@@ -31,7 +31,9 @@ MemoryUse pprt::measureMemory(const PprtDescriptor &descriptor,
         use.gradients += bytes;
   }
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i)
-    use.buffers += descriptor.buffers[i].slots * descriptor.buffers[i].stride;
+    if (descriptor.buffers[i].kind == PPRT_BUFFER_WORKSPACE)
+      use.workspace = std::max(use.workspace, descriptor.buffers[i].bytes);
+  use.buffers = arenaBytes - use.parameters - use.gradients - use.optimizer;
   return use;
 }
 

@@ -21,8 +21,8 @@ struct MemoryUse {
   uint64_t parameters;
   uint64_t gradients;
   uint64_t optimizer;
-  uint64_t buffers; ///< channels, saved values, inputs, outputs
-  uint64_t workspace;
+  uint64_t buffers;   ///< all else: what holds different values in turn
+  uint64_t workspace; ///< part of the buffers: of the task that needs most
 };
 
 /// \p arenaBytes: what was allocated.

@@ -6,9 +6,9 @@
 // micro-batch 0, until it uses what came.
 
 // CHECK-LABEL: pp.arena rank 0
-// CHECK: pp.place <channel "h"> at {{.*}} bytes 64 slots 2 of [0, 1, 0]
+// CHECK: pp.place <channel "h"> at [64, 128] bytes 64 of [0, 1, 0]
 // CHECK-LABEL: pp.arena rank 1
-// CHECK: pp.place <channel "h"> at {{.*}} bytes 64 slots 2 of [0, 1, 0]
+// CHECK: pp.place <channel "h"> at [0, 64] bytes 64 of [0, 1, 0]
 
 pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []
 pp.stage @s1 index 1 rank 1 chunk 0 first_layer 1 layers ["b"] parameters []

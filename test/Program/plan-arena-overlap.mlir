@@ -5,8 +5,8 @@
 // ended, so each needs a slot of its own. One after the other, backward first,
 // they would share one.
 
-// CHECK: pp.place <saved "s0"> at {{.*}} bytes 64 slots 2 of [0, 1]
-// APART: pp.place <saved "s0"> at {{.*}} bytes 64 of [0, 0]
+// CHECK: pp.place <saved "s0"> at [64, 128] bytes 64 of [0, 1]
+// APART: pp.place <saved "s0"> at {{[0-9]+}} bytes 64 of [0, 0]
 
 pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []
 pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> (tensor<2xf32> = <saved "s0">) {

@@ -45,19 +45,67 @@
 // AGAIN: error: S8: the gradient of 'w' from layer 0, last written here by task 's0.w' of micro-batch 1, is not what the model computes
 // AGAIN: note: the first value that the model does not have is made here, by task 's1.b' of micro-batch 0
 
-// Two micro-batches share memory while both are in use: the second forward
-// overwrites what the first backward needs.
+// Two micro-batches share a slot while both are in use: the second forward
+// overwrites what the first W needs.
 
-// RUN: sed '/memory of rank 1/r %S/Inputs/shared-slot.mlir' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SLOT
-// SLOT: error: S8: the gradient of 'w' from layer 2, last written here by task 's1.w' of micro-batch 1, is not what the model computes
-// SLOT: note: the first value that the model does not have is made here, by task 's1.w' of micro-batch 0
+// RUN: sed '/^.. memory of rank 1/r %S/Inputs/shared-slot.mlir' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SLOT
+// SLOT: error: S8: reads #pp.binding<saved "s1"> of micro-batch 0, whose memory holds #pp.binding<saved "s1"> of micro-batch 1
+// SLOT: note: which was written here, by task 's1.f' of micro-batch 1
+
+// With a slot for each, the memory is right.
+
+// RUN: sed 's/at 128 bytes 64 of \[0, 0\]/at [128, 576] bytes 64 of [0, 1]/; s/bytes 576/bytes 640/' %S/Inputs/shared-slot.mlir > %t.arena
+// RUN: sed '/^.. memory of rank 1/r %t.arena' %s | pp-opt --pp-check-equivalence -o /dev/null
+
+// Different values share memory while both are in use: the gradient of the
+// second micro-batch comes to lie where a value for W was saved.
+
+// RUN: sed 's/<channel "grad.1.0"> at \[448, 512\]/<channel "grad.1.0"> at [448, 320]/' %t.arena > %t.values
+// RUN: sed '/^.. memory of rank 1/r %t.values' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=VALUES
+// VALUES: error: S8: reads #pp.binding<saved "s1"[2]> of micro-batch 0, whose memory holds #pp.binding<channel "grad.1.0"> of micro-batch 1
+// VALUES: note: which was written here, by task 's1.b' of micro-batch 1
+
+// A task writes where it reads.
+
+// RUN: sed 's/<saved "s1"\[1\]> at \[192, 256\]/<saved "s1"[1]> at [192, 384]/' %t.arena > %t.task
+// RUN: sed '/^.. memory of rank 1/r %t.task' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=TASK
+// TASK: error: S8: task 's1.b' of micro-batch 1 uses #pp.binding<saved "s1"[1]> and #pp.binding<saved "s1"[2]> at the same time, which share memory
+
+// The scratch memory of a task lies where a value waits for another task.
+
+// RUN: sed '/<saved "s1"\[1\]>/i pp.place <workspace "s1.f"> at 160 bytes 64 of [0, 0]' %t.arena > %t.scratch
+// RUN: sed '/^.. memory of rank 1/r %t.scratch' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SCRATCH
+// SCRATCH: error: S8: task 's1.f' of micro-batch 0 uses #pp.binding<saved "s1"> and #pp.binding<workspace "s1.f"> at the same time, which share memory
+
+// A value lies where a parameter is, or two things that last share memory.
+
+// RUN: sed '/<saved "s1"\[1\]>/i pp.place <parameter "w"> at 480 bytes 16' %t.arena > %t.parameter
+// RUN: sed '/^.. memory of rank 1/r %t.parameter' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=LASTS
+// LASTS: error: S8: task 's1.b' of micro-batch 0 uses #pp.binding<channel "grad.1.0"> and #pp.binding<parameter "w"> at the same time, which share memory
+// RUN: sed '/<saved "s1"\[1\]>/i pp.place <state "w"> at 480 bytes 16' %t.arena > %t.state
+// RUN: sed '/^.. memory of rank 1/r %t.state' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=OVER
+// OVER: error: S8: writes #pp.binding<channel "grad.1.0"> of micro-batch 0 over #pp.binding<state "w">
+// RUN: sed '/<saved "s1"\[1\]>/i pp.place <parameter "w"> at 544 bytes 16 pp.place <gradient "w"[2]> at 544 bytes 16' %t.arena > %t.both
+// RUN: sed '/^.. memory of rank 1/r %t.both' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=BOTH
+// BOTH: error: S8: #pp.binding<gradient "w"[2]> shares memory with #pp.binding<parameter "w">; both last
+
+// A binding has slots for another number of micro-batches.
+
+// RUN: sed 's/bytes 64 of \[0, 1\]/bytes 64 of [0]/' %t.arena > %t.short
+// RUN: sed '/^.. memory of rank 1/r %t.short' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=SHORT
+// SHORT: error: S8: #pp.binding<channel "act.0.0"> has slots of 1 micro-batches; there are 2
+// RUN: sed '/^.. memory of rank 1/r %t.arena' %s | sed '/^.. memory of rank 1/r %t.arena' | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: S8: rank 1 has two arenas
+// RUN: sed 's/arena rank 1/arena rank 2/' %t.arena > %t.rank
+// RUN: sed '/^.. memory of rank 1/r %t.rank' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=RANK
+// RANK: error: S8: there is no rank 2; there are 2
 
 // The second forward and the first backward overlap. Apart from memory that is
 // no mistake.
 
 // RUN: sed '/step rank 1/,/memory/{/@s1.[bw]\[0\]/d; /send @grad.1.0\[0\]/d; s/^ *pp.run @s1.f\[1\]/pp.overlap {pp.run @s1.f[1]}, {pp.run @s1.b[0] pp.run @s1.w[0]} pp.send @grad.1.0[0]/}' %s > %t.overlap
 // RUN: pp-opt %t.overlap --pp-check-schedule --pp-check-equivalence -o /dev/null
-// RUN: sed '/memory of rank 1/r %S/Inputs/shared-slot.mlir' %t.overlap | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=OVERLAP
+// RUN: sed '/^.. memory of rank 1/r %S/Inputs/shared-slot.mlir' %t.overlap | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=OVERLAP
 // OVERLAP: error: S8: task 's1.w' of micro-batch 0 reads #pp.binding<saved "s1"> at the same time as task 's1.f' of micro-batch 1 writes it; run one after the other
 
 // RUN: sed '/pp.recv @grad.1.0\[1\]/d' %s | not pp-opt --pp-check-equivalence 2>&1 | FileCheck %s --check-prefix=UNWRITTEN

@@ -51,11 +51,10 @@ struct ParameterDescription {
 
 struct BufferDescription {
   PprtBufferKind kind = PPRT_BUFFER_CHANNEL;
-  uint32_t slots = 1;
-  uint64_t offset = 0;
-  uint64_t stride = 0;
+  std::vector<uint64_t> offsets;
   uint64_t bytes = 0;
   std::vector<uint16_t> slotOf;
+  uint32_t evalSlot = 0;
   int64_t index = 0;
 };
 
@@ -120,8 +119,6 @@ struct RankDescription {
   PprtOptimizer optimizer = PPRT_SGD;
 
   uint64_t arenaBytes = 0;
-  uint64_t workspaceOffset = 0;
-  uint64_t workspaceBytes = 0;
 
   std::vector<ParameterDescription> parameters;
   std::vector<BufferDescription> buffers;

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A rank has one piece of memory. What lives as long as the run has a place of
-// its own; what lives for a part of a step, once per micro-batch, shares slots:
-// two micro-batches use one slot if their lifetimes do not meet.
+// its own; what lives for a part of a step shares memory with what lives at
+// other times.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,37 +26,53 @@ inline constexpr int64_t arenaAlignment = 64;
 /// \p bytes, rounded up to the arena's alignment.
 int64_t alignToArena(int64_t bytes);
 
-/// The actions, by position in a rank's step, between which a buffer of one
-/// micro-batch holds a value; both included. Unused if last < first.
+/// The actions, by position in whatever sequence its owner counts, between
+/// which a buffer holds a value; both included. Unused if last < first.
 struct Lifetime {
   int64_t first = 0;
   int64_t last = -1;
 
   bool isUsed() const { return last >= first; }
+  bool meets(const Lifetime &other) const {
+    return first <= other.last && other.first <= last;
+  }
+  /// Makes it last from the first to the last position that is included.
+  void include(int64_t position);
+
+  bool operator==(const Lifetime &other) const {
+    return first == other.first && last == other.last;
+  }
 };
 
-struct SlotAssignment {
-  /// How many slots are needed: the largest number of lifetimes that meet.
-  int64_t slots = 0;
-  /// The slot of each micro-batch; 0 for unused ones.
-  llvm::SmallVector<int64_t> slotOf;
+/// A buffer of `bytes` bytes that is needed during `lifetime`.
+struct ArenaBuffer {
+  int64_t bytes = 0;
+  Lifetime lifetime;
 };
 
-/// Gives each micro-batch the lowest slot that is free for its whole lifetime.
-/// With lifetimes taken by their start this needs as few slots as possible.
-SlotAssignment assignSlots(llvm::ArrayRef<Lifetime> lifetimes);
-
-/// Places one thing after the other.
-class ArenaLayout {
-public:
-  /// Reserves \p bytes, rounded up, \p count times; returns the offset.
-  int64_t place(int64_t bytes, int64_t count = 1);
-
-  int64_t getBytes() const { return bytes; }
-
-private:
+/// The offset of each buffer, in bytes, and the size of all of them together.
+struct Packing {
+  llvm::SmallVector<int64_t> offsets;
   int64_t bytes = 0;
 };
+
+/// The bytes of \p buffers, each rounded up, at each of \p positions positions.
+llvm::SmallVector<int64_t> countLiveBytes(llvm::ArrayRef<ArenaBuffer> buffers,
+                                          int64_t positions);
+
+/// Gives each buffer an offset such that those that live at the same time share
+/// no memory. How little memory is enough is NP-hard to find; this takes the
+/// buffers by size, by the product of size and lifetime and by lifetime, the
+/// largest first, puts each as low as those placed before it allow, and keeps
+/// the best of the three, which is often the most bytes that live at any one
+/// time. The result depends on nothing but \p buffers.
+///
+/// By size this is "Greedy by Size for Offset Calculation" of Pisarchyk and
+/// Lee, "Efficient Memory Management for Deep Neural Net Inference",
+/// arXiv:2001.03288; on the problem see Gergov, "Algorithms for Compile-Time
+/// Memory Optimization", SODA 1999.
+/// Takes time that grows with the square of the number of buffers.
+Packing packBuffers(llvm::ArrayRef<ArenaBuffer> buffers);
 
 } // namespace pipewright
 

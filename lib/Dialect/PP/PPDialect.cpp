@@ -22,6 +22,10 @@ parseMicrobatch(OpAsmParser &parser,
                 IntegerAttr &offset);
 static void printMicrobatch(OpAsmPrinter &printer, Operation *, Value index,
                             IntegerAttr offset);
+static ParseResult parseOffsets(OpAsmParser &parser,
+                                DenseI64ArrayAttr &offsets);
+static void printOffsets(OpAsmPrinter &printer, Operation *,
+                         DenseI64ArrayAttr offsets);
 
 #include "pipewright/Dialect/PP/PPDialect.cpp.inc"
 #include "pipewright/Dialect/PP/PPEnums.cpp.inc"
@@ -102,6 +106,36 @@ int64_t pp::CostAttr::getRecomputePicoseconds(RematPolicy policy) const {
     return getPicosecondsF();
   }
   llvm_unreachable("all policies are above");
+}
+
+//===----------------------------------------------------------------------===//
+// custom<Offsets>: `64` or `[64, 256]`
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseOffsets(OpAsmParser &parser,
+                                DenseI64ArrayAttr &offsets) {
+  SmallVector<int64_t> values;
+  auto parseOffset = [&] { return parser.parseInteger(values.emplace_back()); };
+  OptionalParseResult single =
+      parser.parseOptionalInteger(values.emplace_back());
+  if (!single.has_value()) {
+    values.clear();
+    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                       parseOffset))
+      return failure();
+  } else if (failed(*single)) {
+    return failure();
+  }
+  offsets = parser.getBuilder().getDenseI64ArrayAttr(values);
+  return success();
+}
+
+static void printOffsets(OpAsmPrinter &printer, Operation *,
+                         DenseI64ArrayAttr offsets) {
+  if (offsets.size() == 1)
+    printer << offsets[0];
+  else
+    offsets.print(printer);
 }
 
 //===----------------------------------------------------------------------===//

@@ -107,6 +107,36 @@ LogicalResult RepeatOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// PlaceOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult PlaceOp::verify() {
+  if (getOffsets().empty())
+    return emitOpError("has no offset");
+  auto arena = cast<ArenaOp>((*this)->getParentOp());
+  int64_t arenaBytes = arena.getBytes(), bytes = getBytes();
+  for (int64_t offset : getOffsets())
+    if (offset < 0 || bytes < 0 || offset > arenaBytes - bytes)
+      return emitOpError("places ") << bytes << " bytes at " << offset
+                                    << " of an arena of " << arenaBytes;
+  int64_t slots = getOffsets().size();
+  auto isSlot = [&](int64_t slot) { return slot >= 0 && slot < slots; };
+  for (int64_t slot : getSlotOf().value_or(ArrayRef<int64_t>()))
+    if (!isSlot(slot))
+      return emitOpError("names slot ") << slot << " of " << slots;
+  if (!isSlot(getEvalSlot()))
+    return emitOpError("names slot ") << getEvalSlot() << " of " << slots;
+  return success();
+}
+
+int64_t PlaceOp::getOffset(int64_t microbatch, bool isEval) {
+  std::optional<ArrayRef<int64_t>> slots = getSlotOf();
+  if (!slots)
+    return getOffset();
+  return getOffsets()[isEval ? getEvalSlot() : (*slots)[microbatch]];
+}
+
+//===----------------------------------------------------------------------===//
 // walkActions
 //===----------------------------------------------------------------------===//
 

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PPRT_ABI_VERSION 4
+#define PPRT_ABI_VERSION 5
 
 /* Element types, as in the manifest. */
 enum PprtDtype {
@@ -87,20 +87,25 @@ enum PprtBufferKind {
   PPRT_BUFFER_OUTPUT = 4,
   PPRT_BUFFER_INPUT = 5,      /* the runtime copies the micro-batch into it */
   PPRT_BUFFER_RANDOM_KEY = 6, /* two int64, made by the runtime */
-  PPRT_BUFFER_LOSS_SCALE = 7 /* one such float in one slot, the gradient of each
-                                loss sum: the runtime writes it before a step */
+  PPRT_BUFFER_LOSS_SCALE = 7, /* one such float in one slot, the gradient of
+                                 each loss sum: the runtime writes it before a
+                                 step */
+  PPRT_BUFFER_WORKSPACE = 8   /* of a task, while it runs */
 };
 
-/* Memory with one instance per micro-batch: `slots` slots of `stride` bytes
- * (a multiple of 64); micro-batch k of a step uses slot slotOf[k]. In eval all
- * micro-batches use slot 0, one after the other. */
+/* Memory with one instance per micro-batch: micro-batch k of a step uses slot
+ * slotOf[k], and in eval all use evalSlot, one after the other. From the first
+ * to the last action on a micro-batch its slot shares no memory with another
+ * buffer's that is in use then; before and after, others may lie there. What
+ * is being sent stays untouched: the runtime waits for the send before
+ * anything else uses the memory. */
 typedef struct PprtBuffer {
   uint32_t kind;
   uint32_t slots;
-  uint64_t offset;
-  uint64_t stride;
-  uint64_t bytes;         /* used in a slot */
-  const uint16_t *slotOf; /* one entry per micro-batch */
+  const uint64_t *offsets; /* of each slot in the arena */
+  uint64_t bytes;          /* used in a slot */
+  const uint16_t *slotOf;  /* one entry per micro-batch */
+  uint32_t evalSlot;
   int64_t index; /* INPUT: of `inputs`; OUTPUT: of `outputs`; RANDOM_KEY:
                     the layer; CHANNEL: of `channels` */
 } PprtBuffer;
@@ -122,8 +127,7 @@ typedef struct PprtChannel {
 enum PprtBindingKind {
   PPRT_BIND_PARAMETER = 0, /* index of `parameters` */
   PPRT_BIND_GRADIENT = 1,  /* arena offset in `offset` */
-  PPRT_BIND_BUFFER = 2,    /* index of `buffers` */
-  PPRT_BIND_WORKSPACE = 3  /* arena offset in `offset` */
+  PPRT_BIND_BUFFER = 2     /* index of `buffers` */
 };
 
 typedef struct PprtBinding {
@@ -189,8 +193,6 @@ typedef struct PprtDescriptor {
   uint32_t optimizer;
 
   uint64_t arenaBytes;
-  uint64_t workspaceOffset;
-  uint64_t workspaceBytes;
 
   uint32_t parameterCount;
   uint32_t bufferCount;

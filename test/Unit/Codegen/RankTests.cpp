@@ -100,8 +100,6 @@ protected:
     description.secondLossRank = 0;
     description.optimizer = PPRT_ADAMW;
     description.arenaBytes = 1ull << 40;
-    description.workspaceOffset = 64;
-    description.workspaceBytes = 128;
     TensorDescription weight{"w", PPRT_F32, {4, 8}, 128};
     description.parameters = {{weight,
                                192,
@@ -113,7 +111,7 @@ protected:
                                1,
                                {{0, 3, 640}, {1, 9, 768}}}};
     description.buffers = {
-        {PPRT_BUFFER_OUTPUT, 2, 896, 64, 32, {0, 1, 0, 1, 0}, -5}};
+        {PPRT_BUFFER_OUTPUT, {896, 1 << 20}, 32, {0, 1, 0, 1, 0}, 1, -5}};
     TensorDescription value{"y", PPRT_BF16, {2, 4}, 16};
     description.channels = {
         {"y", PPRT_ACTIVATION, 10, 11, 12, 13, 14, value, 15},
@@ -214,8 +212,6 @@ TEST_F(CodegenRank, EmitsTheDescriptor) {
   EXPECT_EQ(d.secondLossRank, 0u);
   EXPECT_EQ(d.optimizer, PPRT_ADAMW);
   EXPECT_EQ(d.arenaBytes, 1ull << 40);
-  EXPECT_EQ(d.workspaceOffset, 64u);
-  EXPECT_EQ(d.workspaceBytes, 128u);
 
   ASSERT_EQ(d.parameterCount, 1u);
   const PprtParameter &parameter = d.parameters[0];
@@ -239,10 +235,11 @@ TEST_F(CodegenRank, EmitsTheDescriptor) {
   ASSERT_EQ(d.bufferCount, 1u);
   EXPECT_EQ(d.buffers[0].kind, PPRT_BUFFER_OUTPUT);
   EXPECT_EQ(d.buffers[0].slots, 2u);
-  EXPECT_EQ(d.buffers[0].offset, 896u);
-  EXPECT_EQ(d.buffers[0].stride, 64u);
+  EXPECT_EQ(d.buffers[0].offsets[0], 896u);
+  EXPECT_EQ(d.buffers[0].offsets[1], 1u << 20);
   EXPECT_EQ(d.buffers[0].bytes, 32u);
   EXPECT_EQ(d.buffers[0].slotOf[3], 1);
+  EXPECT_EQ(d.buffers[0].evalSlot, 1u);
   EXPECT_EQ(d.buffers[0].index, -5);
 
   ASSERT_EQ(d.channelCount, 2u);

@@ -1,4 +1,4 @@
-//===- ArenaTests.cpp - Slots and offsets
+//===- ArenaTests.cpp - Buffers that share memory
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -8,51 +8,87 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 using namespace pipewright;
+using Buffers = std::vector<ArenaBuffer>;
 
-TEST(AssignSlots, SharesASlotAfterItsLastUse) {
-  // Micro-batch 2 starts after 0 has ended.
-  SlotAssignment result = assignSlots({{0, 3}, {1, 5}, {4, 6}});
-  EXPECT_EQ(result.slots, 2);
-  EXPECT_EQ(result.slotOf, (llvm::SmallVector<int64_t>{0, 1, 0}));
+TEST(PackBuffers, BuffersOfDifferentTimesShareMemory) {
+  Packing packing = packBuffers({{100, {0, 1}}, {128, {2, 3}}, {1, {4, 4}}});
+  EXPECT_EQ(packing.bytes, 128);
+  EXPECT_EQ(packing.offsets, (llvm::SmallVector<int64_t>{0, 0, 0}));
 }
 
-TEST(AssignSlots, ABufferIsBusyAtItsLastUse) {
-  EXPECT_EQ(assignSlots({{0, 3}, {3, 5}}).slots, 2);
+TEST(PackBuffers, BuffersOfOnePositionDoNot) {
+  // The first is still read by the action that makes the second.
+  Packing packing = packBuffers({{100, {0, 1}}, {64, {1, 2}}});
+  EXPECT_EQ(packing.offsets, (llvm::SmallVector<int64_t>{0, 128}));
+  EXPECT_EQ(packing.bytes, 192);
 }
 
-TEST(AssignSlots, UnusedMicrobatchesTakeNoSlot) {
-  SlotAssignment result = assignSlots({Lifetime(), {0, 1}, Lifetime()});
-  EXPECT_EQ(result.slots, 1);
-  EXPECT_EQ(result.slotOf[1], 0);
-  EXPECT_EQ(assignSlots({}).slots, 0);
+TEST(PackBuffers, SmallBuffersFillGaps) {
+  // The second leaves a gap while the first is not there.
+  Packing packing = packBuffers({{256, {0, 1}}, {192, {1, 3}}, {128, {2, 3}}});
+  EXPECT_EQ(packing.bytes, 448);
 }
 
-TEST(AssignSlots, NeedsNoMoreSlotsThanLifetimesMeet) {
-  // In any order of the micro-batches, as many slots as overlap anywhere.
-  llvm::SmallVector<Lifetime> lifetimes;
+TEST(PackBuffers, UnusedBuffersTakeNothing) {
+  EXPECT_EQ(packBuffers({}).bytes, 0);
+  EXPECT_EQ(packBuffers({{100, Lifetime()}, {64, {0, 1}}}).bytes, 64);
+}
+
+TEST(PackBuffers, EqualBuffersNeedNoMoreThanMeet) {
+  // Micro-batches of one value, in any order.
+  Buffers buffers;
   for (int64_t i = 0; i < 50; ++i)
-    lifetimes.push_back({(i * 37) % 50, (i * 37) % 50 + i % 7});
-  int64_t mostAtOnce = 0;
-  for (int64_t time = 0; time < 60; ++time) {
-    int64_t meeting = 0;
-    for (const Lifetime &lifetime : lifetimes)
-      meeting += lifetime.first <= time && time <= lifetime.last;
-    mostAtOnce = std::max(mostAtOnce, meeting);
-  }
-  SlotAssignment result = assignSlots(lifetimes);
-  EXPECT_EQ(result.slots, mostAtOnce);
-  for (size_t a = 0; a < lifetimes.size(); ++a)
-    for (size_t b = 0; b < a; ++b)
-      if (result.slotOf[a] == result.slotOf[b])
-        EXPECT_TRUE(lifetimes[a].last < lifetimes[b].first ||
-                    lifetimes[b].last < lifetimes[a].first);
+    buffers.push_back({64, {(i * 37) % 50, (i * 37) % 50 + i % 7}});
+  llvm::SmallVector<int64_t> live = countLiveBytes(buffers, 60);
+  EXPECT_EQ(packBuffers(buffers).bytes,
+            *std::max_element(live.begin(), live.end()));
 }
 
-TEST(ArenaLayout, RoundsUpToCacheLines) {
-  ArenaLayout layout;
-  EXPECT_EQ(layout.place(1), 0);
-  EXPECT_EQ(layout.place(65, /*count=*/2), 64);
-  EXPECT_EQ(layout.place(64), 64 + 2 * 128);
-  EXPECT_EQ(layout.getBytes(), 64 + 2 * 128 + 64);
+TEST(CountLiveBytes, AddsWhatLivesAtEachPosition) {
+  EXPECT_EQ(countLiveBytes({{64, {0, 1}}, {1, {1, 2}}, {9, Lifetime()}}, 4),
+            (llvm::SmallVector<int64_t>{64, 128, 64, 0}));
+}
+
+static bool shareBytes(const Packing &packing, const Buffers &buffers, size_t a,
+                       size_t b) {
+  return packing.offsets[a] < packing.offsets[b] + buffers[b].bytes &&
+         packing.offsets[b] < packing.offsets[a] + buffers[a].bytes;
+}
+
+static Buffers makeRandomBuffers(std::mt19937 &random) {
+  Buffers buffers(random() % 60 + 1);
+  for (ArenaBuffer &buffer : buffers) {
+    int64_t first = random() % 40;
+    buffer = {static_cast<int64_t>(random() % 1000 + 1),
+              {first, first + static_cast<int64_t>(random() % 12)}};
+  }
+  return buffers;
+}
+
+TEST(PackBuffers, RandomBuffersNeverCollide) {
+  std::mt19937 random(1);
+  double excess = 0;
+  constexpr int rounds = 1000;
+  for (int round = 0; round < rounds; ++round) {
+    Buffers buffers = makeRandomBuffers(random);
+    Packing packing = packBuffers(buffers);
+    for (size_t a = 0; a < buffers.size(); ++a) {
+      EXPECT_EQ(packing.offsets[a] % arenaAlignment, 0);
+      EXPECT_LE(packing.offsets[a] + buffers[a].bytes, packing.bytes);
+      for (size_t b = 0; b < a; ++b)
+        EXPECT_FALSE(buffers[a].lifetime.meets(buffers[b].lifetime) &&
+                     shareBytes(packing, buffers, a, b))
+            << "round " << round << ": " << a << " and " << b;
+    }
+    // No packing is smaller than what lives at one time.
+    llvm::SmallVector<int64_t> live = countLiveBytes(buffers, 60);
+    int64_t least = *std::max_element(live.begin(), live.end());
+    ASSERT_GE(packing.bytes, least);
+    excess += static_cast<double>(packing.bytes) / least - 1;
+  }
+  EXPECT_LT(excess / rounds, 0.05);
 }

@@ -6,6 +6,7 @@
 
 #include "core/Context.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <utility>
 
@@ -29,7 +30,9 @@ protected:
   Key getKey(uint64_t seed, int64_t step, uint32_t microbatch, int64_t layer,
              bool eval = false) {
     uint16_t slotOf[] = {0, 1, 0, 1};
-    PprtBuffer buffer = {PPRT_BUFFER_RANDOM_KEY, 2, 0, 64, 16, slotOf, layer};
+    uint64_t offsets[] = {0, 64};
+    PprtBuffer buffer = {PPRT_BUFFER_RANDOM_KEY, 2,    offsets, 16, slotOf,
+                         /*evalSlot=*/1,         layer};
     PprtBinding binding = {PPRT_BIND_BUFFER, 0, 0};
     PprtTask task = {"s0.f", PPRT_ROLE_F, 0, seeKey, 1, &binding};
     PprtDescriptor descriptor = {};
@@ -65,4 +68,104 @@ TEST_F(ContextTest, KeysAreAFunctionOfSeedStepMicrobatchAndLayer) {
   EXPECT_NE(getKey(7, 3, 2, 6), key);
   // Evaluation has one slot for all micro-batches.
   EXPECT_EQ(getKey(7, 3, 2, 5, /*eval=*/true), key);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory that is being sent
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A peer that takes a message when somebody waits for it, and not before.
+class LateTransport : public Transport {
+public:
+  uint32_t getRank() const override { return 0; }
+  uint32_t getSize() const override { return 2; }
+  uint32_t getTagLimit() const override { return UINT32_MAX; }
+  std::string getHost() const override { return "here"; }
+  Request startSend(uint32_t, uint32_t, const void *data,
+                    uint64_t bytes) override {
+    memory.push_back({static_cast<const uint8_t *>(data), bytes});
+    return memory.size() - 1;
+  }
+  Request startRecv(uint32_t, uint32_t, void *data, uint64_t bytes) override {
+    memset(data, 0x55, bytes);
+    return startSend(0, 0, data, bytes);
+  }
+  bool test(Request request) override {
+    auto [data, bytes] = memory[request];
+    taken.insert(taken.end(), data, data + bytes);
+    return true;
+  }
+
+  std::vector<std::pair<const uint8_t *, uint64_t>> memory;
+  std::vector<uint8_t> taken;
+};
+
+/// Two channels and a saved value; the second channel and the value lie where
+/// the first channel lies, as a plan may have it after the first was sent.
+class SharedMemory : public testing::Test {
+protected:
+  SharedMemory() {
+    PprtTensor tensor = {"t", PPRT_F32, 0, nullptr, 64};
+    channels[0] = {"out", PPRT_ACTIVATION, 0, 0, 1, 0, 1, tensor, 0};
+    channels[1] = {"in", PPRT_GRADIENT, 1, 1, 0, 1, 0, tensor, 1};
+    descriptor.ranks = 2;
+    descriptor.microbatches = 1;
+    descriptor.bufferCount = 3;
+    descriptor.buffers = buffers;
+    descriptor.taskCount = 1;
+    descriptor.tasks = &task;
+    descriptor.channelCount = 2;
+    descriptor.channels = channels;
+    context =
+        std::make_unique<PprtContext>(descriptor, options, transport, progress);
+    EXPECT_FALSE(context->arena.allocate(256).failed());
+    context->beginStep(1);
+    memset(context->arena.at(0), 0x11, 64);
+    pprtSend(context.get(), 0, 0);
+    EXPECT_TRUE(transport.taken.empty());
+  }
+
+  /// What the task of the test leaves in its memory.
+  static void overwrite(void *const *pointers) {
+    memset(pointers[0], 0x77, 64);
+  }
+
+  uint16_t slotOf[1] = {0};
+  uint64_t offsets[3] = {0, 32, 128};
+  PprtBuffer buffers[3] = {
+      {PPRT_BUFFER_CHANNEL, 1, offsets, 64, slotOf, 0, 0},
+      {PPRT_BUFFER_CHANNEL, 1, offsets + 1, 64, slotOf, 0, 1},
+      {PPRT_BUFFER_SAVED, 1, offsets + 1, 64, slotOf, 0, 0}};
+  PprtBinding binding = {PPRT_BIND_BUFFER, 2, 0};
+  PprtTask task = {"s0.f", PPRT_ROLE_F, 0, overwrite, 1, &binding};
+  PprtChannel channels[2];
+  PprtDescriptor descriptor = {};
+  RankOptions options;
+  LateTransport transport;
+  Progress progress;
+  std::unique_ptr<PprtContext> context;
+};
+} // namespace
+
+TEST_F(SharedMemory, ATaskWaitsForTheSendThatReadsItsMemory) {
+  pprtRun(context.get(), 0, 0);
+  EXPECT_EQ(transport.taken, std::vector<uint8_t>(64, 0x11));
+}
+
+TEST_F(SharedMemory, AReceiveWaitsForTheSendThatReadsItsMemory) {
+  pprtRecv(context.get(), 1, 0);
+  context->finishMessages();
+  ASSERT_EQ(transport.taken.size(), 128u);
+  EXPECT_EQ(std::vector<uint8_t>(transport.taken.begin(),
+                                 transport.taken.begin() + 64),
+            std::vector<uint8_t>(64, 0x11));
+}
+
+TEST_F(SharedMemory, OtherMemoryDoesNotWait) {
+  offsets[1] = 64;
+  pprtRun(context.get(), 0, 0);
+  EXPECT_TRUE(transport.taken.empty());
+  context->finishMessages();
+  EXPECT_EQ(transport.taken, std::vector<uint8_t>(64, 0x11));
 }

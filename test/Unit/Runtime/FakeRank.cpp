@@ -223,10 +223,12 @@ uint32_t FakeRank::addBuffer(PprtBufferKind kind, uint64_t bytes, int64_t index,
   slotTables.emplace_back();
   for (int64_t i = 0; i < spec.microbatches; ++i)
     slotTables.back().push_back(i % slots);
-  uint64_t stride = (bytes + 63) / 64 * 64;
+  offsetTables.emplace_back();
+  for (int64_t slot = 0; slot < slots; ++slot)
+    offsetTables.back().push_back(allocate(bytes));
   buffers.push_back({static_cast<uint32_t>(kind), static_cast<uint32_t>(slots),
-                     allocate(stride * slots), stride, bytes,
-                     slotTables.back().data(), index});
+                     offsetTables.back().data(), bytes,
+                     slotTables.back().data(), /*evalSlot=*/0, index});
   return buffers.size() - 1;
 }
 

@@ -109,6 +109,7 @@ private:
   std::deque<std::string> names;
   std::deque<std::vector<int64_t>> shapes;
   std::deque<std::vector<uint16_t>> slotTables;
+  std::deque<std::vector<uint64_t>> offsetTables;
   std::deque<std::vector<PprtBinding>> bindings;
   std::deque<std::vector<PprtContribution>> contributions;
   std::vector<int64_t> parameterOfStage; ///< local index

@@ -43,8 +43,10 @@ static std::string timeLayers(const PprtDescriptor &descriptor) {
 
 TEST(Profile, RunsForwardsInOrderAndGradientsInReverse) {
   // The first layer has two copies.
-  PprtBuffer buffers[] = {{PPRT_BUFFER_SAVED, 2, 0, 64, 64, nullptr, 0},
-                          {PPRT_BUFFER_SAVED, 1, 128, 64, 64, nullptr, 0}};
+  uint64_t offsets[] = {0, 64, 128};
+  PprtBuffer buffers[] = {
+      {PPRT_BUFFER_SAVED, 2, offsets, 64, nullptr, 0, 0},
+      {PPRT_BUFFER_SAVED, 1, offsets + 2, 64, nullptr, 0, 0}};
   PprtBinding first = {PPRT_BIND_BUFFER, 0, 0},
               second = {PPRT_BIND_BUFFER, 1, 0};
   PprtTask tasks[] = {{"l0.F", PPRT_ROLE_F, 0, call<'f'>, 1, &first},
@@ -112,7 +114,8 @@ static std::vector<T> fill(const MadeInput &made) {
                      /*ignoreIndex=*/-100,
                      made.indexLimit,
                      /*read=*/1};
-  PprtBuffer buffer = {PPRT_BUFFER_INPUT, 1, 0, bytes, bytes, nullptr, 0};
+  uint64_t offset = 0;
+  PprtBuffer buffer = {PPRT_BUFFER_INPUT, 1, &offset, bytes, nullptr, 0, 0};
   PprtBinding binding = {PPRT_BIND_BUFFER, 0, 0};
   PprtTask task = {"l0.F", PPRT_ROLE_F, 0, look, 1, &binding};
   PprtDescriptor descriptor = {};

@@ -203,7 +203,7 @@ def PP_BindingAttr : AttrDef<PPDialect, "Binding"> {
     | `loss_sum`, `loss_weight` | | | micro-batch |
     | `loss_scale` | | | rank, the gradient of each `loss_sum`: written by the runtime before a step |
     | `output` | model output | | micro-batch |
-    | `workspace` | | | rank |
+    | `workspace` | task | | micro-batch, while the task runs |
     | `state` | parameter | number of the optimizer's tensor | rank |
 
     A parameter used by several layers has one gradient buffer per layer: their

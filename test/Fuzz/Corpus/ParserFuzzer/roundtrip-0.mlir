@@ -40,7 +40,7 @@ module attributes {pp.phase = #pp.phase<layers>} {
   }
   pp.arena rank 0 bytes 4096 {
     pp.place <parameter "fc1.weight"> at 0 bytes 512
-    pp.place <saved "s0"[1]> at 512 bytes 64 slots 2 of [0, 1]
+    pp.place <saved "s0"[1]> at [512, 640] bytes 64 of [0, 1] eval 1
   }
   pp.update @fc1.weight from layers [0]
   pp.update_rule adamw

@@ -153,7 +153,7 @@ def PP_ArenaOp : PP_Op<"arena", [SingleBlock, NoTerminator,
     ```mlir
     pp.arena rank 0 bytes 4096 {
       pp.place <parameter "fc1.weight"> at 0 bytes 512
-      pp.place <channel "a.0.0"> at 1024 bytes 128 slots 2 of [0, 1, 0, 1]
+      pp.place <channel "a.0.0"> at [1024, 1408] bytes 128 of [0, 1, 0, 1] eval 1
     }
     ```
   }];
@@ -165,15 +165,24 @@ def PP_ArenaOp : PP_Op<"arena", [SingleBlock, NoTerminator,
 def PP_PlaceOp : PP_Op<"place", [HasParent<"ArenaOp">]> {
   let summary = "where a binding's memory lies in its rank's arena";
   let description = [{
-    `offset` and `bytes` (of one slot, rounded up to 64) are in bytes. A
-    binding with one buffer per micro-batch has `slots` of them one after the
-    other; `slot_of[k]` is that of micro-batch k.
+    `offsets` and `bytes` (of one slot, rounded up to 64) are in bytes. A
+    binding with one buffer per micro-batch has one or more slots, each at an
+    offset of its own: `slot_of[k]` is that of micro-batch k in a step, and
+    `eval_slot` that of all micro-batches in eval, which finishes one after the
+    other. Bindings share memory if they are never in use at the same time.
   }];
-  let arguments = (ins PP_BindingAttr:$binding, I64Attr:$offset, I64Attr:$bytes,
-      DefaultValuedAttr<I64Attr, "1">:$slots,
-      OptionalAttr<DenseI64ArrayAttr>:$slot_of);
-  let assemblyFormat = [{$binding `at` $offset `bytes` $bytes
-      (`slots` $slots^)? (`of` $slot_of^)? attr-dict}];
+  let arguments = (ins PP_BindingAttr:$binding, DenseI64ArrayAttr:$offsets,
+      I64Attr:$bytes, OptionalAttr<DenseI64ArrayAttr>:$slot_of,
+      DefaultValuedAttr<I64Attr, "0">:$eval_slot);
+  let assemblyFormat = [{$binding `at` custom<Offsets>($offsets) `bytes` $bytes
+      (`of` $slot_of^)? (`eval` $eval_slot^)? attr-dict}];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Where the binding lies in an action of a step, or of eval.
+    int64_t getOffset(int64_t microbatch, bool isEval);
+    /// Of a binding that has one buffer for the whole run.
+    int64_t getOffset() { return getOffsets().front(); }
+  }];
 }
 
 #endif // PIPEWRIGHT_DIALECT_PP_OPS_PROGRAM

@@ -104,6 +104,11 @@ def PP_TaskOp : PP_Op<"task", [Symbol, IsolatedFromAbove, SingleBlock,
     BindingAttr getResultBinding(unsigned index) {
       return ::llvm::cast<BindingAttr>(getResultBindings()[index]);
     }
+    /// The memory in which it computes.
+    BindingAttr getWorkspaceBinding() {
+      return BindingAttr::get(getContext(), BindingKind::Workspace,
+                              getSymName());
+    }
     YieldOp getYield();
   }];
 }
