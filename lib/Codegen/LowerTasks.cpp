@@ -73,7 +73,7 @@ private:
              call.getOutputs(), LayerSignature(callee).sharedArguments))
       if (!shared)
         operands.push_back(getAddress(plan.getPlace(result), loc));
-    operands.push_back(getAddress(plan.getCalleeWorkspace(), loc));
+    operands.push_back(getAddress(plan.getCalleeWorkspace(call), loc));
     LLVM::CallOp::create(
         builder, loc,
         declare(getLayerSymbol(callee.getSymName()), operands.size()),

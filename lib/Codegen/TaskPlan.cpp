@@ -51,7 +51,8 @@ void TaskPlan::placeResults(pp::TaskOp task, nn::CallOp call,
   }
 }
 
-void TaskPlan::placeInWorkspace(pp::TaskOp task) {
+void TaskPlan::placeInWorkspace(
+    pp::TaskOp task, const llvm::StringMap<int64_t> &layerWorkspaces) {
   DenseMap<Operation *, int64_t> steps;
   for (auto [step, op] : llvm::enumerate(task.getBody().front()))
     steps[&op] = step;
@@ -65,11 +66,20 @@ void TaskPlan::placeInWorkspace(pp::TaskOp task) {
       for (Operation *user : value.getUsers())
         buffer.lifetime.include(steps.lookup(user));
   }
+  auto calls = llvm::to_vector(task.getBody().getOps<nn::CallOp>());
+  for (nn::CallOp call : calls) {
+    int64_t step = steps.lookup(call);
+    buffers.push_back({layerWorkspaces.lookup(call.getCallee()), {step, step}});
+  }
   Packing plan = packBuffers(buffers);
-  for (auto [values, offset] : llvm::zip_equal(temporaries, plan.offsets))
+  ArrayRef<int64_t> offsets = plan.offsets;
+  for (auto [values, offset] : llvm::zip(temporaries, offsets))
     for (Value value : values)
       places[value] = {signature.getWorkspaceIndex(), offset};
-  valueBytes = plan.bytes;
+  for (auto [call, offset] :
+       llvm::zip_equal(calls, offsets.drop_front(temporaries.size())))
+    callees[call] = {signature.getWorkspaceIndex(), offset};
+  workspaceBytes = plan.bytes;
 }
 
 FailureOr<TaskPlan>
@@ -89,9 +99,7 @@ TaskPlan::compute(pp::TaskOp task,
     auto callee = SymbolTable::lookupNearestSymbolFrom<nn::FunctionOp>(
         call, call.getCalleeAttr());
     plan.placeResults(task, call, LayerSignature(callee));
-    plan.calleeBytes =
-        std::max(plan.calleeBytes, layerWorkspaces.lookup(call.getCallee()));
   }
-  plan.placeInWorkspace(task);
+  plan.placeInWorkspace(task, layerWorkspaces);
   return plan;
 }

@@ -26,7 +26,7 @@ struct Place {
 
 /// Where each value of a task lies. A value that is yielded is made in the
 /// memory of its binding; others lie in the task's workspace for as long as
-/// they are used.
+/// they are used, and so does the workspace of each call.
 class TaskPlan {
 public:
   /// \p layerWorkspaces are the bytes that each callee needs.
@@ -39,25 +39,26 @@ public:
   Place getResultPlace(pp::TaskOp task, unsigned index) const {
     return {signature.indexOf(task.getResultBinding(index)), 0};
   }
-  /// Where the workspace of callees begins.
-  Place getCalleeWorkspace() const {
-    return {signature.getWorkspaceIndex(), valueBytes};
+  /// Where the workspace of \p call begins.
+  Place getCalleeWorkspace(nn::CallOp call) const {
+    return callees.lookup(call);
   }
-  int64_t getWorkspaceBytes() const { return valueBytes + calleeBytes; }
+  int64_t getWorkspaceBytes() const { return workspaceBytes; }
 
 private:
   explicit TaskPlan(pp::TaskOp task) : signature(task) {}
 
   void placeResults(pp::TaskOp task, nn::CallOp call,
                     const LayerSignature &callee);
-  void placeInWorkspace(pp::TaskOp task);
+  void placeInWorkspace(pp::TaskOp task,
+                        const llvm::StringMap<int64_t> &layerWorkspaces);
 
   TaskSignature signature;
   llvm::DenseMap<mlir::Value, Place> places;
   /// Values of the workspace, each with those that share its memory.
   llvm::SmallVector<llvm::SmallVector<mlir::Value, 1>> temporaries;
-  int64_t valueBytes = 0;
-  int64_t calleeBytes = 0;
+  llvm::DenseMap<mlir::Operation *, Place> callees;
+  int64_t workspaceBytes = 0;
 };
 
 } // namespace pipewright
