@@ -53,6 +53,8 @@ void pipewright::buildBufferizePipeline(OpPassManager &pm,
   functions.addPass(createCSEPass());
   // Results are computed in the buffers of the function.
   functions.addPass(bufferization::createEmptyTensorEliminationPass());
+  // What is not a result is computed where an operand was.
+  functions.addPass(createReuseOperands());
 
   bufferization::OneShotBufferizePassOptions options;
   options.bufferAlignment = 0;

@@ -100,6 +100,23 @@ def FuseElementwise : Pass<"pp-fuse-elementwise", "::mlir::func::FuncOp"> {
                            "::mlir::linalg::LinalgDialect"];
 }
 
+def ReuseOperands : Pass<"pp-reuse-operands", "::mlir::func::FuncOp"> {
+  let summary = "compute elementwise ops over an operand that is not needed on";
+  let description = [{
+    Requires linalg ops on tensors. An elementwise op whose operand was computed
+    in the function, is of the result's type, is read in the order in which the
+    result is written and is read by nothing after it gets that operand as its
+    destination: so bufferization needs no buffer for the result.
+
+    ```mlir
+    %1 = linalg.generic … ins(%0 : tensor<8xf32>) outs(%empty : tensor<8xf32>)
+    ```
+    becomes
+    ```mlir
+    %1 = linalg.generic … ins(%0 : tensor<8xf32>) outs(%0 : tensor<8xf32>)
+    ```
+  }];
+}
 def PlanWorkspace : Pass<"pp-plan-workspace", "::mlir::func::FuncOp"> {
   let summary = "put all temporary buffers into one workspace argument";
   let description = [{
