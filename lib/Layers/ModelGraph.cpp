@@ -6,18 +6,10 @@
 
 #include "ModelGraph.h"
 
+#include "pipewright/Dialect/PP/NodeName.h"
+
 using namespace mlir;
 using namespace pipewright;
-
-StringRef pipewright::getNodeName(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName();
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (StringRef name = getNodeName(part); !name.empty())
-        return name;
-  return {};
-}
 
 bool ModelGraph::Node::isContraction() const {
   return (op->hasTrait<nn::Contraction>() || isa<nn::GatherOp>(op)) &&

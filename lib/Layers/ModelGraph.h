@@ -61,9 +61,6 @@ private:
 /// arrangement or type.
 bool isView(mlir::Operation *op);
 
-/// The ONNX node name that \p loc carries, or "".
-llvm::StringRef getNodeName(mlir::Location loc);
-
 /// Which layer each node belongs to: no node uses one of a later layer.
 struct LayerAssignment {
   llvm::SmallVector<std::string> names;

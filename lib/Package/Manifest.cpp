@@ -68,6 +68,34 @@ static void writeMessage(OStream &json, const MessageSummary &message) {
   json.attribute("bytes", message.bytes);
 }
 
+/// Parts of a peak that are listed; the others are small.
+static constexpr size_t mostParts = 10;
+
+static void writePeak(OStream &json, const MemoryPeak &peak) {
+  json.attribute("bytes", peak.getPeakBytes());
+  json.attribute("action", peak.actions[peak.peakAction]);
+  json.attributeArray("tensors", [&] {
+    for (const MemoryPart &part :
+         llvm::ArrayRef(peak.parts).take_front(mostParts))
+      json.object([&] {
+        json.attribute("what", part.what);
+        json.attribute("kind", pp::stringifyBindingKind(part.kind));
+        json.attribute("bytes", part.bytes);
+        json.attribute("microbatches", llvm::json::Array(part.microbatches));
+      });
+  });
+}
+
+/// One action a line.
+static void writeTimeline(OStream &json, const MemoryPeak &peak) {
+  for (auto [action, bytes] : llvm::zip_equal(peak.actions, peak.liveBytes))
+    json.rawValue(
+        [&, &action = action, &bytes = bytes](llvm::raw_ostream &stream) {
+          stream << llvm::json::Value(
+              llvm::json::Object{{"action", action}, {"bytes", bytes}});
+        });
+}
+
 static void writeMemory(OStream &json, int64_t rank,
                         const MemorySummary &memory) {
   json.attribute("rank", rank);
@@ -78,6 +106,12 @@ static void writeMemory(OStream &json, int64_t rank,
   json.attribute("activations", memory.activations);
   json.attribute("workspace", memory.workspace);
   json.attribute("total", memory.arena);
+  json.attribute("saved", memory.saved);
+  json.attribute("channels", memory.channels);
+  json.attribute("boundary", memory.boundary);
+  json.attribute("gaps", memory.gaps);
+  json.attributeObject("peak", [&] { writePeak(json, memory.peak); });
+  json.attributeArray("timeline", [&] { writeTimeline(json, memory.peak); });
 }
 
 static void writeRank(OStream &json, int64_t rank, const PredictedStep &step) {

@@ -62,28 +62,37 @@ static MessageSummary summarizeChannel(pp::ChannelOp channel,
           static_cast<int64_t>(source.getDirection())};
 }
 
-static MemorySummary summarizeArena(pp::ArenaOp arena) {
+static MemorySummary summarizeMemory(MemoryPeak peak) {
   MemorySummary summary;
-  summary.arena = arena.getBytes();
-  for (auto place : arena.getOps<pp::PlaceOp>()) {
-    int64_t bytes = place.getBytes() * place.getOffsets().size();
-    switch (place.getBinding().getKind()) {
+  summary.arena = peak.arenaBytes;
+  summary.gaps = peak.arenaBytes - peak.getPeakBytes();
+  for (const MemoryPart &part : peak.parts) {
+    switch (part.kind) {
     case pp::BindingKind::Parameter:
-      summary.parameters += bytes;
+      summary.parameters += part.bytes;
       break;
     case pp::BindingKind::Gradient:
-      summary.gradients += bytes;
+      summary.gradients += part.bytes;
       break;
     case pp::BindingKind::State:
-      summary.optimizer += bytes;
+      summary.optimizer += part.bytes;
       break;
     case pp::BindingKind::Workspace:
-      summary.workspace += bytes;
+      summary.workspace += part.bytes;
+      break;
+    case pp::BindingKind::Saved:
+      summary.saved += part.bytes;
+      break;
+    case pp::BindingKind::Channel:
+      summary.channels += part.bytes;
       break;
     default:
-      summary.activations += bytes;
+      summary.boundary += part.bytes;
     }
   }
+  summary.activations =
+      summary.saved + summary.channels + summary.boundary + summary.gaps;
+  summary.peak = std::move(peak);
   return summary;
 }
 
@@ -155,8 +164,10 @@ PlanSummary pipewright::summarizePlan(ModuleOp module) {
               summary);
   for (auto channel : module.getOps<pp::ChannelOp>())
     summary.messages.push_back(summarizeChannel(channel, symbols));
-  for (auto arena : module.getOps<pp::ArenaOp>())
-    summary.memory.push_back(summarizeArena(arena));
+  FailureOr<std::vector<MemoryPeak>> peaks = findMemoryPeaks(module);
+  assert(succeeded(peaks) && "the programs have been checked");
+  for (MemoryPeak &peak : *peaks)
+    summary.memory.push_back(summarizeMemory(std::move(peak)));
   return summary;
 }
 

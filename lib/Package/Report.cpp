@@ -6,6 +6,8 @@
 
 #include "pipewright/Package/Report.h"
 
+#include "MemoryTimeline.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -118,7 +120,8 @@ static void writeBalance(raw_ostream &html, const PlanSummary &plan) {
 
 static void writeMemory(raw_ostream &html, const PlanSummary &plan) {
   html << "<h2>Memory</h2>\n<p class=\"lead\">Each rank allocates one arena "
-          "of exactly this size when it starts, and nothing after.</p>\n";
+          "of exactly this size when it starts, and nothing after; this is "
+          "what it holds at its peak.</p>\n";
   double largest = 0;
   for (const MemorySummary &memory : plan.memory)
     largest = std::max<double>(largest, memory.arena);
@@ -189,6 +192,7 @@ std::string pipewright::makeReport(const PlanSummary &plan,
                   escape(step.costs))
        << "<div class=\"picture\">" << step.timeline << "</div>\n";
   writePlacement(html, step);
+  writeMemoryTimelines(html, plan);
   writeBalance(html, plan);
   writeMemory(html, plan);
   writeMessages(html, plan);

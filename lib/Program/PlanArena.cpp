@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pipewright/Program/Arena.h"
+#include "pipewright/Program/MemoryPeak.h"
 #include "pipewright/Program/Passes.h"
 #include "pipewright/Program/RankMemory.h"
 
@@ -90,7 +91,7 @@ listLifetimes(const BufferUse &use, int64_t stepEnd) {
 }
 
 void BufferPacker::pack(ArrayRef<Group> groups) {
-  int64_t stepEnd = memory.getActions().size();
+  int64_t stepEnd = memory.getPositions().size();
   SmallVector<ArenaBuffer> instances;
   SmallVector<std::pair<const Group *, int64_t>> owners;
   for (const Group &group : groups) {
@@ -154,9 +155,8 @@ static void placeBuffer(pp::BindingAttr binding, const BufferUse &use,
 }
 
 /// Builds the arena of a rank at \p builder.
-static pp::ArenaOp buildArena(const RankMemory &memory, int64_t rank,
-                              int64_t microbatches, OpBuilder &builder,
-                              Location loc) {
+static void buildArena(const RankMemory &memory, int64_t rank,
+                       int64_t microbatches, OpBuilder &builder, Location loc) {
   BufferPacker packer(memory);
   packer.pack();
   int64_t base = memory.getLastingBytes();
@@ -177,20 +177,53 @@ static pp::ArenaOp buildArena(const RankMemory &memory, int64_t rank,
   }
   for (const auto &[binding, use] : memory.getBuffers())
     placeBuffer(binding, use, packer, base, inside, loc);
-  return arena;
 }
 
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Fails if \p arena is larger than \p limit, and names its largest part.
-static LogicalResult checkLimit(pp::ArenaOp arena, int64_t limit) {
-  if (limit == 0 || static_cast<int64_t>(arena.getBytes()) <= limit)
+/// Of a rank that needs too much, as many parts are named.
+static constexpr size_t mostPartsNamed = 3;
+
+/// Fails if an arena is larger than \p limit; tells of the largest one when it
+/// holds most, and which tensors take most then.
+static LogicalResult checkLimit(ModuleOp module, int64_t limit) {
+  if (llvm::all_of(module.getOps<pp::ArenaOp>(), [=](pp::ArenaOp arena) {
+        return static_cast<int64_t>(arena.getBytes()) <= limit;
+      }))
     return success();
-  return arena.emitError("rank ")
-         << arena.getRank() << " needs " << arena.getBytes()
-         << " bytes of memory, but may take " << limit;
+  FailureOr<std::vector<MemoryPeak>> peaks = findMemoryPeaks(module);
+  if (failed(peaks))
+    return failure();
+  const MemoryPeak *worst = nullptr;
+  for (const MemoryPeak &peak : *peaks)
+    if (!worst || peak.arenaBytes > worst->arenaBytes)
+      worst = &peak;
+  int64_t lasting = 0;
+  SmallVector<MemoryPart> others;
+  for (const MemoryPart &part : worst->parts) {
+    if (part.lasts)
+      lasting += part.bytes;
+    else
+      others.push_back(part);
+  }
+  InFlightDiagnostic diag =
+      emitError(module.getLoc())
+      << "rank " << worst->rank << " needs " << worst->arenaBytes
+      << " bytes of memory, but may take " << limit << ": " << lasting
+      << " bytes for parameters, gradients and optimizer "
+         "state, and "
+      << worst->arenaBytes - lasting << " for what it holds during "
+      << worst->actions[worst->peakAction];
+  StringRef separator = ": ";
+  for (const MemoryPart &part : ArrayRef(others).take_front(mostPartsNamed)) {
+    diag << separator << part.bytes << " for " << part.what;
+    if (!part.microbatches.empty())
+      diag << " of " << formatMicrobatches(part);
+    separator = ", ";
+  }
+  return diag;
 }
 
 namespace {
@@ -218,11 +251,10 @@ struct PlanArena : pipewright::impl::PlanArenaBase<PlanArena> {
           RankMemory::get(module, symbols, rank, microbatches);
       if (failed(rankMemory))
         return signalPassFailure();
-      pp::ArenaOp arena =
-          buildArena(*rankMemory, rank, microbatches, builder, module.getLoc());
-      if (failed(checkLimit(arena, memory)))
-        return signalPassFailure();
+      buildArena(*rankMemory, rank, microbatches, builder, module.getLoc());
     }
+    if (memory != 0 && failed(checkLimit(module, memory)))
+      return signalPassFailure();
     pp::setPhase(module, pp::Phase::Program);
   }
 };

@@ -98,10 +98,11 @@ LogicalResult RankMemory::visitStep(pp::ProgramOp program) {
   LogicalResult result = success();
   pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
     // All that overlaps is in use at the same time.
-    if (!isa<pp::OverlapOp>(op->getParentOp())) {
-      position = actions.size();
-      actions.push_back({op, microbatch});
-    }
+    if (!isa<pp::OverlapOp>(op->getParentOp()))
+      positions.emplace_back();
+    if (!isa<pp::OverlapOp>(op))
+      positions.back().push_back({op, microbatch});
+    position = positions.size() - 1;
     if (succeeded(result))
       result = visitAction(op, microbatch, /*ofEval=*/false);
   });
@@ -114,6 +115,8 @@ LogicalResult RankMemory::visitEval(pp::ProgramOp program) {
   pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
     position = before == microbatch ? position + 1 : 0;
     before = microbatch;
+    if (position == static_cast<int64_t>(evalPositions.size()))
+      evalPositions.push_back({{op, microbatch}});
     if (succeeded(result))
       result = visitAction(op, microbatch, /*ofEval=*/true);
   });

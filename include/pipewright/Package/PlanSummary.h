@@ -12,6 +12,8 @@
 #ifndef PIPEWRIGHT_PACKAGE_PLANSUMMARY_H
 #define PIPEWRIGHT_PACKAGE_PLANSUMMARY_H
 
+#include "pipewright/Program/MemoryPeak.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include <cstdint>
 #include <string>
@@ -64,10 +66,15 @@ struct MessageSummary : TensorSummary {
   int64_t source = 0, target = 0, direction = 0;
 };
 
-/// Bytes of a rank's arena by what they are for; they add up to `arena`.
+/// Bytes of a rank's arena by what they are for when it holds most: parameters,
+/// gradients, optimizer state, activations and workspace add up to `arena`.
 struct MemorySummary {
   int64_t arena = 0, parameters = 0, gradients = 0, optimizer = 0,
           activations = 0, workspace = 0;
+  /// Of the activations: values kept for the backward, messages, what the model
+  /// reads and makes, and what lies unused between other things.
+  int64_t saved = 0, channels = 0, boundary = 0, gaps = 0;
+  MemoryPeak peak;
 };
 
 struct PlanSummary {

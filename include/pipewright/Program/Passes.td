@@ -76,14 +76,15 @@ def PlanArena : Pass<"pp-plan-arena", "::mlir::ModuleOp"> {
   let description = [{
     Requires programs, and tasks whose `workspace_bytes` are known. Ensures one
     `pp.arena` per rank that places each parameter, gradient, optimizer state
-    and buffer that the rank's tasks and transfers name, and a workspace as
-    large as the greediest task needs. What is needed once per micro-batch gets
-    as many slots as are in use at the same time, by tasks that overlap too; so
-    the total is the peak. What is sent is in use until the next task has run,
-    which need not wait for it.
+    and buffer that the rank's tasks and transfers name, and the workspace of
+    each task. What is needed for a part of the step has a place per
+    micro-batch, in memory that others use before and after: a saved value lies
+    where, later, a task computes or a message arrives. So the total is the peak
+    of what is in use at any time, or little more. What is sent is in use until
+    the next task has run, which need not wait for it.
 
-    With `memory`, a rank that needs more is an error, which names what takes
-    the most.
+    With `memory`, a rank that needs more is an error: it says when the rank
+    needs most, and what takes most of it then.
   }];
   let options = [
     Option<"memory", "memory", "int64_t", "0",

@@ -19,7 +19,7 @@
 
 namespace pipewright {
 
-/// When a buffer holds a value: positions are those of getActions().
+/// When a buffer holds a value: positions are those of getPositions().
 struct BufferUse {
   int64_t bytes = 0;
   /// Of each micro-batch, in the step; all unused if the step does not use it.
@@ -41,11 +41,12 @@ public:
   using Lasting = llvm::MapVector<pp::BindingAttr, int64_t>;
   using Buffers = llvm::MapVector<pp::BindingAttr, BufferUse>;
 
-  /// An action of the step. Tasks that overlap are one.
   struct Action {
     mlir::Operation *op;
     int64_t microbatch;
   };
+  /// What happens at one position: an action, or several tasks that overlap.
+  using Position = llvm::SmallVector<Action, 1>;
 
   /// Emits an error and fails for an action on a micro-batch that is not there
   /// and for a task of unknown workspace.
@@ -59,7 +60,10 @@ public:
   int64_t getLastingBytes() const;
   /// All else, in the order of its first use.
   const Buffers &getBuffers() const { return buffers; }
-  llvm::ArrayRef<Action> getActions() const { return actions; }
+  /// The positions of the step.
+  llvm::ArrayRef<Position> getPositions() const { return positions; }
+  /// Those of a micro-batch in eval, of the one that has most.
+  llvm::ArrayRef<Position> getEvalPositions() const { return evalPositions; }
 
 private:
   RankMemory(mlir::ModuleOp module, const mlir::SymbolTable &symbols,
@@ -84,7 +88,7 @@ private:
 
   Lasting lasting, lossScales;
   Buffers buffers;
-  llvm::SmallVector<Action> actions;
+  std::vector<Position> positions, evalPositions;
 
   /// Of the action that is being visited.
   int64_t position = 0;
