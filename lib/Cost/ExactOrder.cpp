@@ -118,7 +118,8 @@ void ExactOrder::extend(int64_t state, int64_t placed) {
   }
 }
 
-/// Takes note of the orders that end in \p state if one of them is the best.
+/// Takes note of the best of the orders that end in \p state, if it is the best
+/// so far.
 void ExactOrder::finish(int64_t state, int64_t first) {
   for (int64_t last = 0; last < costs.getGroups(); ++last) {
     double total = least[state * costs.getGroups() + last];
@@ -126,10 +127,13 @@ void ExactOrder::finish(int64_t state, int64_t first) {
       continue;
     if (closing)
       total += costs.getSeconds(*closing, first, last);
-    if (total >= best)
+    if (total > best)
       continue;
+    std::vector<int64_t> found = trace(state, last);
+    // Of equal ones, that of the first devices.
+    if (total < best || found < order)
+      order = std::move(found);
     best = total;
-    order = trace(state, last);
   }
 }
 

@@ -26,10 +26,11 @@ int64_t Topology::addLink(LinkClass link) {
   return links.size() - 1;
 }
 
-int64_t Topology::addNode(ArrayRef<int64_t> kindsOfDevices, int64_t inside) {
+int64_t Topology::addNode(ArrayRef<int64_t> kindsOfDevices, int64_t inside,
+                          StringRef host) {
   int64_t node = nodes.size();
-  nodes.push_back(
-      {getDevices(), static_cast<int64_t>(kindsOfDevices.size()), inside});
+  nodes.push_back({getDevices(), static_cast<int64_t>(kindsOfDevices.size()),
+                   inside, host.str()});
   for (auto [slot, kind] : enumerate(kindsOfDevices))
     places.push_back({node, static_cast<int64_t>(slot), kind});
   return node;

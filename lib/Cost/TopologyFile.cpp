@@ -23,7 +23,7 @@ static constexpr NamedTable topologyTables[] = {
 };
 
 /// More are a mistake in a count.
-static constexpr int64_t maxTopologyDevices = 8192;
+static constexpr size_t maxTopologyDevices = 8192;
 
 //===----------------------------------------------------------------------===//
 // Reading
@@ -49,6 +49,8 @@ private:
                    SmallVectorImpl<int64_t> &kinds);
   bool readKind(const json::Value &value, json::Path path, int64_t &kind);
   bool readCount(const json::Value *value, json::Path path, int64_t &count);
+  bool readHosts(const json::Object &table, json::Path path,
+                 std::vector<std::string> &hosts);
   bool readOverride(const json::Value &value, json::Path path);
   bool readSelector(const json::Value &value, json::Path path,
                     Topology::Selector &selector);
@@ -201,10 +203,31 @@ bool TopologyReader::readCount(const json::Value *value, json::Path path,
   if (!value)
     return true;
   count = value->getAsInteger().value_or(0);
-  if (count >= 1 && count <= maxTopologyDevices)
+  if (count >= 1 && count <= static_cast<int64_t>(maxTopologyDevices))
     return true;
   path.report("must be from 1 to 8192");
   return false;
+}
+
+/// The names of the nodes of one kind; empty where only their count is told.
+bool TopologyReader::readHosts(const json::Object &table, json::Path path,
+                               std::vector<std::string> &hosts) {
+  const json::Value *names = table.get("hosts");
+  int64_t count;
+  if (!readCount(table.get("count"), path.field("count"), count))
+    return false;
+  if (!names) {
+    hosts.resize(count);
+    return true;
+  }
+  if (table.get("count")) {
+    path.report("has both a count and hosts, which tell it");
+    return false;
+  }
+  return forEach(*names, path.field("hosts"),
+                 [&](const json::Value &name, json::Path place) {
+                   return readText(name, place, hosts.emplace_back());
+                 });
 }
 
 bool TopologyReader::readKind(const json::Value &value, json::Path path,
@@ -242,12 +265,13 @@ bool TopologyReader::readDevices(const json::Value &value, json::Path path,
 }
 
 bool TopologyReader::readNode(const json::Value &value, json::Path path) {
-  if (!checkKeys(value, {"devices"}, {"count", "inside"}, path))
+  if (!checkKeys(value, {"devices"}, {"count", "hosts", "inside"}, path))
     return false;
   const json::Object &table = *value.getAsObject();
-  int64_t count, inside = -1;
+  int64_t inside = -1;
+  std::vector<std::string> hosts;
   SmallVector<int64_t> kinds;
-  if (!readCount(table.get("count"), path.field("count"), count) ||
+  if (!readHosts(table, path, hosts) ||
       !readDevices(*table.get("devices"), path.field("devices"), kinds))
     return false;
   if (const json::Value *link = table.get("inside")) {
@@ -257,13 +281,13 @@ bool TopologyReader::readNode(const json::Value &value, json::Path path) {
     path.field("inside").report("is missing: what joins the node's devices");
     return false;
   }
-  if (topology.getDevices() + count * static_cast<int64_t>(kinds.size()) >
+  if (topology.getDevices() + hosts.size() * kinds.size() >
       maxTopologyDevices) {
     path.report("makes more than 8192 devices");
     return false;
   }
-  for (int64_t i = 0; i < count; ++i)
-    topology.addNode(kinds, inside);
+  for (const std::string &host : hosts)
+    topology.addNode(kinds, inside, host);
   return true;
 }
 

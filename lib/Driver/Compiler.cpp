@@ -167,16 +167,39 @@ static LogicalResult checkValues(ModuleOp module) {
   return success();
 }
 
-FailureOr<BuildResult> pipewright::build(BuildOptions options,
-                                         MLIRContext &context,
-                                         PhaseListener listener) {
+/// The model of \p options, which are completed; null, with diagnostics, if it
+/// is refused.
+static OwningOpRef<ModuleOp>
+beginPlan(BuildOptions &options, MLIRContext &context, PhaseListener listener) {
   listener("Read");
-  if (llvm::Error error = resolveSchedule(options))
-    return emitError(UnknownLoc::get(&context))
-           << llvm::toString(std::move(error));
+  if (llvm::Error error = resolveSchedule(options)) {
+    emitError(UnknownLoc::get(&context)) << llvm::toString(std::move(error));
+    return nullptr;
+  }
   ImportNotes notes;
   OwningOpRef<ModuleOp> module = loadModel(options, context, &notes);
   options.needs.stageHints = std::move(notes.stages);
+  return module;
+}
+
+FailureOr<StepModel> pipewright::planStep(BuildOptions options,
+                                          MLIRContext &context,
+                                          PhaseListener listener) {
+  OwningOpRef<ModuleOp> module = beginPlan(options, context, listener);
+  if (!module || failed(runPhases(*module, options, listener)))
+    return failure();
+  FailureOr<std::optional<Profile>> profile = loadProfile(options, context);
+  if (failed(profile))
+    return failure();
+  PredictedMachine machine;
+  return makeStepModel(*module, summarizePlan(*module), options, *profile,
+                       machine);
+}
+
+FailureOr<BuildResult> pipewright::build(BuildOptions options,
+                                         MLIRContext &context,
+                                         PhaseListener listener) {
+  OwningOpRef<ModuleOp> module = beginPlan(options, context, listener);
   if (!module || failed(checkValues(*module)) ||
       failed(runPhases(*module, options, listener)))
     return failure();

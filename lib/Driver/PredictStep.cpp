@@ -94,17 +94,15 @@ FailureOr<StepModel> pipewright::readStepModel(ModuleOp module,
                    /*updateSeconds=*/0, plan.microbatchSize};
 }
 
-FailureOr<PredictedStep>
-pipewright::predictStep(ModuleOp module, const PlanSummary &plan,
-                        const BuildOptions &options,
-                        const std::optional<Profile> &profile, bool draws) {
+FailureOr<StepModel> pipewright::makeStepModel(
+    ModuleOp module, const PlanSummary &plan, const BuildOptions &options,
+    const std::optional<Profile> &profile, PredictedMachine &machine) {
   FailureOr<StepModel> model = readStepModel(module, plan);
   if (failed(model))
     return failure();
-  PredictedStep step;
-  PredictedMachine &machine = step.machine;
   if (profile && !plan.forwardOnly)
     machine.updateSeconds = getUpdateSeconds(*profile, plan);
+  model->updateSeconds = machine.updateSeconds;
   if (!options.topology.empty()) {
     llvm::Expected<PlacementSummary> placement =
         placeOnTopology(options, model->schedule, model->costs);
@@ -118,9 +116,21 @@ pipewright::predictStep(ModuleOp module, const PlanSummary &plan,
     machine.bytesPerSecond = link.bytesPerSecond;
     addLink(machine, model->costs);
   }
+  return model;
+}
+
+FailureOr<PredictedStep>
+pipewright::predictStep(ModuleOp module, const PlanSummary &plan,
+                        const BuildOptions &options,
+                        const std::optional<Profile> &profile, bool draws) {
+  PredictedStep step;
+  FailureOr<StepModel> model =
+      makeStepModel(module, plan, options, profile, step.machine);
+  if (failed(model))
+    return failure();
   Timeline timeline = simulate(model->schedule, model->costs);
   Metrics metrics = measure(model->schedule, timeline);
-  step.makespan = metrics.makespan + machine.updateSeconds;
+  step.makespan = metrics.makespan + model->updateSeconds;
   step.bubbleRatio = metrics.bubbleRatio;
   step.costs = describeCosts(profile, plan, options);
   llvm::raw_string_ostream stream(step.timeline);

@@ -28,10 +28,17 @@ mlir::FailureOr<StepModel> readStepModel(mlir::ModuleOp module,
 /// Has messages take as long as \p machine says, which knows no topology.
 void addLink(const PredictedMachine &machine, CostModel &costs);
 
-/// Simulates the programs of \p module, of which \p plan is the summary, with
-/// the stages' costs. With a topology, messages take as long as its links say,
-/// and with a profile, where there is none, as that says, as do updates; else
-/// they take no time. Leaves the timeline out unless it \p draws.
+/// The same with the machine, of which \p machine then tells: with a topology,
+/// messages take as long as its links say, and with a profile, where there is
+/// none, as that says, as do updates; else they take no time.
+mlir::FailureOr<StepModel> makeStepModel(mlir::ModuleOp module,
+                                         const PlanSummary &plan,
+                                         const BuildOptions &options,
+                                         const std::optional<Profile> &profile,
+                                         PredictedMachine &machine);
+
+/// Simulates the programs of \p module, of which \p plan is the summary, as
+/// makeStepModel has them. Leaves the timeline out unless it \p draws.
 mlir::FailureOr<PredictedStep>
 predictStep(mlir::ModuleOp module, const PlanSummary &plan,
             const BuildOptions &options, const std::optional<Profile> &profile,

@@ -51,7 +51,7 @@ JudgedStep pipewright::judgeStep(const StepModel &model) {
     step.computingSeconds = busy;
     step.busiestRank = rank;
   }
-  // Order-bound schedules may run into another's way: never below 0.
+  // Sums in another order: it may be below 0 by rounding.
   step.messageSeconds =
       std::max(0.0, metrics.makespan - getMakespanWithoutMessages(model));
   step.waitingSeconds =

@@ -72,12 +72,19 @@ static llvm::Error writeTexts(OutputDirectory &directory,
                               StringRef planText) {
   if (llvm::Error error = directory.writeFile("plan.mlir", planText))
     return error;
-  if (llvm::Error error =
-          directory.writeFile("manifest.json", makeManifest(plan, step, source)))
+  if (llvm::Error error = directory.writeFile("manifest.json",
+                                              makeManifest(plan, step, source)))
     return error;
   if (llvm::Error error =
           directory.writeFile("report.html", makeReport(plan, step)))
     return error;
+  if (step.machine.placement) {
+    std::string rankfile = makeRankfile(*step.machine.placement);
+    if (llvm::Error error = rankfile.empty()
+                                ? llvm::Error::success()
+                                : directory.writeFile("rankfile", rankfile))
+      return error;
+  }
   return directory.writeFile("launch", makeLaunchScript(plan.ranks),
                              /*isExecutable=*/true);
 }

@@ -23,8 +23,9 @@ PlacementSummary pipewright::summarizePlacement(const PlacementTarget &target,
   for (auto [device, factor] :
        llvm::zip_equal(placement.order.devices, placement.factors)) {
     const Topology::Place &place = topology.getPlace(device);
-    summary.ranks.push_back(
-        {place.node, place.slot, topology.getKinds()[place.kind].name, factor});
+    summary.ranks.push_back({place.node, place.slot,
+                             topology.getKinds()[place.kind].name,
+                             topology.getHost(place.node).str(), factor});
   }
   for (const SlowCrossing &crossing : placement.crossings)
     summary.crossings.push_back({crossing.first, crossing.second,
@@ -71,4 +72,15 @@ void pipewright::printPlacement(const PlacementSummary &placement,
   os << (crossings > mostShown ? ", ...\n" : "\n");
   if (!placement.isOptimal)
     os << "  the order is the best one found; there may be a better one\n";
+}
+
+std::string pipewright::makeRankfile(const PlacementSummary &placement) {
+  std::string text;
+  for (auto [rank, device] : enumerate(placement.ranks)) {
+    if (device.host.empty())
+      return "";
+    text +=
+        formatv("rank {0}={1} slot={2}\n", rank, device.host, device.device);
+  }
+  return text;
 }

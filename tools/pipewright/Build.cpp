@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BuildPlan.h"
 #include "ConfigFile.h"
 #include "CostOptions.h"
 #include "Diagnostics.h"
@@ -202,6 +203,30 @@ static bool addConfig(ArrayRef<const char *> given,
   return true;
 }
 
+static bool parseBuildArguments(ArrayRef<const char *> given,
+                                StringRef moreHelp, int &status) {
+  std::vector<const char *> arguments(given);
+  std::vector<std::string> added;
+  status = refused;
+  if (!addConfig(arguments, added))
+    return false;
+  for (const std::string &argument : added)
+    arguments.push_back(argument.c_str());
+  status = wrongCommandLine;
+  return parseArguments(arguments, command, category, moreHelp);
+}
+
+std::optional<BuildOptions> pipewright::readPlan(const std::string &path,
+                                                 const std::string &model) {
+  // A build of the plan, which is not going to be made.
+  const char *arguments[] = {"build",      model.c_str(), "--config",
+                             path.c_str(), "-o",          "none"};
+  int status;
+  if (!parseBuildArguments(arguments, /*moreHelp=*/"", status))
+    return std::nullopt;
+  return makeBuildOptions();
+}
+
 //===----------------------------------------------------------------------===//
 // The command
 //===----------------------------------------------------------------------===//
@@ -229,15 +254,14 @@ static int runParsed() {
 
 int pipewright::runBuild(int argc, char **argv) {
   std::vector<const char *> arguments(argv, argv + argc);
-  std::vector<std::string> added;
-  if (!addConfig(arguments, added))
-    return refused;
-  for (const std::string &argument : added)
-    arguments.push_back(argument.c_str());
-  if (!parseArguments(arguments, command, category,
-                      formatExamples({"pipewright build gpt.onnx --ranks 4 "
-                                      "--microbatches 8 --loss "
-                                      "cross-entropy:logits,labels -o out"})))
-    return wrongCommandLine;
+  int status;
+  if (!parseBuildArguments(
+          arguments,
+          formatExamples({"pipewright build gpt.onnx --ranks 4 "
+                          "--microbatches 8 --loss "
+                          "cross-entropy:logits,labels -o "
+                          "out"}),
+          status))
+    return status;
   return runParsed();
 }

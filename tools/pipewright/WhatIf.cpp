@@ -4,10 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BuildPlan.h"
 #include "CommandLine.h"
 #include "Diagnostics.h"
+#include "Progress.h"
 #include "Subcommands.h"
 
+#include "pipewright/Driver/Compiler.h"
+#include "pipewright/Driver/Phases.h"
 #include "pipewright/Driver/WhatIf.h"
 #include "pipewright/Package/PlanSummary.h"
 
@@ -19,15 +23,20 @@
 using namespace llvm;
 using namespace pipewright;
 
-static cl::SubCommand command("whatif", "Predict how a build fares on another "
+static cl::SubCommand command("whatif", "Predict how a plan fares on another "
                                         "machine");
 static cl::OptionCategory category("Options");
 
 #define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
 
-static cl::opt<std::string> directory(cl::Positional, cl::value_desc("DIR"),
-                                      cl::desc("DIR"), cl::Required,
-                                      PIPEWRIGHT_OPTION);
+static cl::opt<std::string>
+    planned(cl::Positional, cl::value_desc("DIR|FILE"),
+            cl::desc("DIR|FILE: a build, or a plan of 'pipewright plan -o'"),
+            cl::Required, PIPEWRIGHT_OPTION);
+static cl::opt<std::string> model("model", cl::value_desc("MODEL"),
+                                  PIPEWRIGHT_OPTION,
+                                  cl::desc("The .onnx or .mlir file that FILE "
+                                           "is a plan for"));
 static cl::list<std::string>
     changes("set", cl::CommaSeparated, cl::value_desc("KEY=VALUE"),
             PIPEWRIGHT_OPTION,
@@ -95,27 +104,48 @@ static void printJson(ArrayRef<Row> rows) {
   json::Array list;
   for (const Row &row : rows.drop_front())
     list.push_back(toJSON(row, rows[0].step));
-  json::Object object{{"build", directory.getValue()},
+  json::Object object{{"plan", planned.getValue()},
                       {"planned", toJSON(rows[0], rows[0].step)},
                       {"changes", std::move(list)}};
   outs() << formatv("{0:2}", json::Value(std::move(object))) << '\n';
 }
 
+/// The step of the build or of the plan; failure, with a message, if it cannot
+/// be read.
+static mlir::FailureOr<StepModel> readStep(mlir::MLIRContext &context) {
+  StringRef path = planned;
+  if (!path.ends_with(".toml") && !path.ends_with(".json")) {
+    if (model.empty())
+      return readBuiltStep(path, context);
+    refuse("--model: a build has its model");
+    return mlir::failure();
+  }
+  if (model.empty()) {
+    refuse("--model is needed: '" + path + "' does not name its model");
+    return mlir::failure();
+  }
+  std::optional<BuildOptions> options = readPlan(planned, model);
+  if (!options)
+    return mlir::failure();
+  Progress progress(getPhases().size() + 1);
+  return planStep(*options, context,
+                  [&](StringRef phase) { progress.advance(phase); });
+}
+
 static int runParsed() {
   CommandContext commandContext;
-  mlir::FailureOr<StepModel> model =
-      readBuiltStep(directory, commandContext.context);
-  if (failed(model))
+  mlir::FailureOr<StepModel> step = readStep(commandContext.context);
+  if (failed(step))
     return refused;
   std::vector<std::vector<std::string>> wanted;
   if (!changes.empty())
     wanted.push_back({changes.begin(), changes.end()});
   else
-    for (std::string &change : listUsualChanges(*model))
+    for (std::string &change : listUsualChanges(*step))
       wanted.push_back({std::move(change)});
-  std::vector<Row> rows = {{{}, judgeStep(*model)}};
+  std::vector<Row> rows = {{{}, judgeStep(*step)}};
   for (std::vector<std::string> &row : wanted) {
-    Expected<StepModel> changed = applyChanges(*model, row);
+    Expected<StepModel> changed = applyChanges(*step, row);
     if (!changed)
       return refuse("--set " + toString(changed.takeError()));
     rows.push_back({std::move(row), judgeStep(*changed)});
@@ -128,12 +158,12 @@ static int runParsed() {
 }
 
 int pipewright::runWhatIf(int argc, char **argv) {
-  if (!parseArguments(
-          ArrayRef<const char *>(argv, argc), command, category,
-          formatExamples({"pipewright whatif out",
-                          "pipewright whatif out --set link.bandwidth=x0.5",
-                          "pipewright whatif out --set "
-                          "rank.3.speed=0.8,microbatches=16"})))
+  if (!parseArguments(ArrayRef<const char *>(argv, argc), command, category,
+                      formatExamples({"pipewright whatif out",
+                                      "pipewright whatif plan.toml --model "
+                                      "gpt.onnx --set link.bandwidth=x0.5",
+                                      "pipewright whatif out --set "
+                                      "rank.3.speed=0.8,microbatches=16"})))
     return wrongCommandLine;
   return runParsed();
 }

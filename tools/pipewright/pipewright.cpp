@@ -29,7 +29,7 @@ static constexpr Subcommand subcommands[] = {
     {"profile", "measure the layers of a model on this machine", runProfile},
     {"build", "compile a model into one executable per rank", runBuild},
     {"run", "train or evaluate a build on this machine", runRun},
-    {"whatif", "predict how a build fares on another machine", runWhatIf},
+    {"whatif", "predict how a plan fares on another machine", runWhatIf},
     {"completion", "print the completion script of a shell", runCompletion},
 };
 

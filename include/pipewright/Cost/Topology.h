@@ -70,8 +70,10 @@ public:
   int64_t addKind(Device device, llvm::StringRef origin = "");
   int64_t addLink(LinkClass link);
   /// A node with one device of each of \p kinds, joined by links of class
-  /// \p inside, which a node of one device does without.
-  int64_t addNode(llvm::ArrayRef<int64_t> kinds, int64_t inside);
+  /// \p inside, which a node of one device does without. \p host is what the
+  /// network calls it; empty: not known.
+  int64_t addNode(llvm::ArrayRef<int64_t> kinds, int64_t inside,
+                  llvm::StringRef host = "");
   /// The class of the links between nodes.
   void setBetween(int64_t link) { between = link; }
   /// Messages from \p from to \p to take links of class \p link, whatever was
@@ -83,6 +85,7 @@ public:
   /// Devices of \p node, the first of which is the returned one.
   int64_t getDevices(int64_t node) const { return nodes[node].devices; }
   int64_t getFirstDevice(int64_t node) const { return nodes[node].first; }
+  llvm::StringRef getHost(int64_t node) const { return nodes[node].host; }
   const Place &getPlace(int64_t device) const { return places[device]; }
   llvm::ArrayRef<Device> getKinds() const { return kinds; }
   llvm::StringRef getOrigin(int64_t kind) const { return origins[kind]; }
@@ -110,6 +113,7 @@ public:
 private:
   struct Node {
     int64_t first, devices, inside;
+    std::string host;
   };
   struct Override {
     Selector from, to;

@@ -8,6 +8,7 @@
 #define PIPEWRIGHT_DRIVER_COMPILER_H
 
 #include "pipewright/Driver/BuildOptions.h"
+#include "pipewright/Driver/StepModel.h"
 #include "pipewright/Package/PlanSummary.h"
 #include "pipewright/Package/Report.h"
 
@@ -50,6 +51,12 @@ mlir::LogicalResult priceLayers(mlir::ModuleOp module,
 /// The library that executables are linked with: beside this program, in the
 /// build tree and where it is installed.
 std::string findRuntimeLibrary();
+
+/// What a step of the plan that a build of \p options would have is simulated
+/// from; what is wrong is a diagnostic of \p context.
+mlir::FailureOr<StepModel> planStep(BuildOptions options,
+                                    mlir::MLIRContext &context,
+                                    PhaseListener listener);
 
 struct BuildResult {
   PlanSummary plan;

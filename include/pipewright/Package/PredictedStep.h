@@ -24,6 +24,8 @@ struct DeviceSummary {
   /// In its node.
   int64_t device = 0;
   std::string kind;
+  /// What the network calls the node; empty: not known.
+  std::string host;
   /// How many times longer it computes than the stages' costs say.
   double factor = 1;
 };
@@ -52,6 +54,10 @@ PlacementSummary summarizePlacement(const PlacementTarget &target,
 /// "ranks 0-7 on node 0 devices 0-7 (h100)", a line for each run of devices,
 /// and the crossings.
 void printPlacement(const PlacementSummary &placement, llvm::raw_ostream &os);
+
+/// A rankfile for OpenMPI that puts each rank on its node, bound to the core
+/// that has the number of its device; empty where nodes have no names.
+std::string makeRankfile(const PlacementSummary &placement);
 
 /// What messages and updates take, in seconds.
 struct PredictedMachine {

@@ -186,6 +186,18 @@ TEST_F(TopologyFile, IsRead) {
   EXPECT_EQ(topology.getLink(3, 2).name, "net");
 }
 
+TEST_F(TopologyFile, HasTheNamesOfNodes) {
+  std::string text = (head + links +
+                      "[[nodes]]\nhosts = ['left', 'right']\n"
+                      "devices = [{device = 'cpu'}]\n"
+                      "[[nodes]]\ndevices = [{device = 'cpu'}]\n")
+                         .str();
+  ASSERT_EQ(getError(text), "");
+  ASSERT_EQ(topology.getNodes(), 3);
+  EXPECT_EQ(topology.getHost(1), "right");
+  EXPECT_EQ(topology.getHost(2), "");
+}
+
 TEST_F(TopologyFile, TakesLinksFromAProfileBesideIt) {
   write("links.json",
         R"({"format_version": 1, "tool_version": "0.1", "date": "", "model": "",
@@ -227,6 +239,13 @@ TEST_F(TopologyFile, NamesFileAndKeyOfAFault) {
                       "devices = [{device = 'cpu', count = 2}]\n")
                          .str()),
             "makes more than 8192 devices at mine.toml.nodes[0]");
+  EXPECT_EQ(getError((head + links + nodes + "hosts = ['a', 'b']\n").str()),
+            "has both a count and hosts, which tell it at mine.toml.nodes[0]");
+  EXPECT_EQ(getError((head + links +
+                      "[[nodes]]\nhosts = ['a', '']\n"
+                      "devices = [{device = 'cpu'}]\n")
+                         .str()),
+            "expected a text at mine.toml.nodes[0].hosts[1]");
   EXPECT_EQ(getError((head + links + "shared_by = 'all'\n" + nodes).str()),
             "must be pair, device or node at mine.toml.links.net.shared_by");
   EXPECT_EQ(getError((head + links + "speed = 1\n" + nodes).str()),
