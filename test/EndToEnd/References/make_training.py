@@ -39,9 +39,9 @@ def linear(p: Parameters, name: str, x: torch.Tensor) -> torch.Tensor:
     return F.linear(x, p[f"{name}.weight"], p[f"{name}.bias"])
 
 
-def gpt(p: Parameters, input_ids: torch.Tensor) -> torch.Tensor:
-    heads, layers = 4, 4
-
+def gpt(
+    p: Parameters, input_ids: torch.Tensor, heads: int = 4, layers: int = 4
+) -> torch.Tensor:
     def norm(name, x):
         return F.layer_norm(x, x.shape[-1:], p[f"{name}.weight"], p[f"{name}.bias"])
 
