@@ -7,6 +7,7 @@
 #include "pipewright/Stages/Passes.h"
 
 #include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Stages/LayerUnits.h"
 #include "pipewright/Stages/Partition.h"
 
 #include "mlir/IR/Builders.h"
@@ -29,12 +30,11 @@ struct BalanceStages : pipewright::impl::BalanceStagesBase<BalanceStages> {
 private:
   LogicalResult checkPlacement(pp::ModelOp model, ArrayRef<int64_t> ranksUsed);
   LogicalResult findStarts(pp::ModelOp model);
-  void formUnits();
   FailureOr<int64_t> weigh(pp::LayerOp layer);
+  FailureOr<int64_t> weigh(ArrayRef<pp::LayerOp> unit);
   FailureOr<PartitionProblem> makeProblem();
   FailureOr<SmallVector<size_t>> cut(pp::ModelOp model);
   FailureOr<SmallVector<size_t>> cutAsAsked(pp::ModelOp model);
-  int64_t getBytesBefore(size_t unit);
   void createStages(ArrayRef<size_t> cut, int64_t direction);
   void createStage(int64_t index, ArrayRef<pp::LayerOp> stageLayers,
                    size_t first, int64_t direction);
@@ -51,8 +51,7 @@ private:
   SmallVector<pp::LayerOp> layers;
   /// Layers at which a stage must begin.
   llvm::SmallSetVector<size_t, 4> starts;
-  /// The first layers of the runs of layers that are never cut.
-  SmallVector<size_t> units;
+  std::optional<LayerUnits> units;
   SymbolTable *symbols = nullptr;
 };
 } // namespace
@@ -110,21 +109,7 @@ LogicalResult BalanceStages::findStarts(pp::ModelOp model) {
   return success();
 }
 
-/// Layers without parameters stay with the layer before them, unless no layer
-/// has any.
-void BalanceStages::formUnits() {
-  bool anyParameters = llvm::any_of(
-      layers, [](pp::LayerOp layer) { return !layer.getParameters().empty(); });
-  for (auto [index, layer] : llvm::enumerate(layers)) {
-    bool begins = !anyParameters || !layer.getParameters().empty();
-    if (index == 0 || begins || starts.contains(index))
-      units.push_back(index);
-  }
-}
-
 FailureOr<int64_t> BalanceStages::weigh(pp::LayerOp layer) {
-  if (balance == Balance::Uniform)
-    return 1;
   if (balance == Balance::Params) {
     int64_t elements = 0;
     for (auto name : layer.getParameters().getAsRange<FlatSymbolRefAttr>())
@@ -144,36 +129,32 @@ FailureOr<int64_t> BalanceStages::weigh(pp::LayerOp layer) {
          cost->getRecomputePicoseconds(layer.getRemat());
 }
 
-/// The bytes of all values that earlier layers make and later ones use.
-int64_t BalanceStages::getBytesBefore(size_t unit) {
-  int64_t bytes = 0;
-  Operation *first = layers[unit];
-  for (pp::LayerOp layer : ArrayRef(layers).take_front(unit))
-    for (Value result : layer.getOutputs())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return isa<pp::LayerOp>(user) && !user->isBeforeInBlock(first);
-          }))
-        bytes += pp::getBytes(result.getType());
-  return bytes;
+/// What the layers of \p unit weigh together.
+FailureOr<int64_t> BalanceStages::weigh(ArrayRef<pp::LayerOp> unit) {
+  // The loss is not a layer of its own where layers are counted.
+  if (balance == Balance::Uniform)
+    return 1;
+  int64_t sum = 0;
+  for (pp::LayerOp layer : unit) {
+    FailureOr<int64_t> weight = weigh(layer);
+    if (failed(weight))
+      return failure();
+    sum += *weight;
+  }
+  return sum;
 }
 
 FailureOr<PartitionProblem> BalanceStages::makeProblem() {
   PartitionProblem problem;
   problem.stages = getStages();
-  for (auto [index, layer] : llvm::enumerate(layers)) {
-    FailureOr<int64_t> weight = weigh(layer);
+  problem.bytesBefore = units->getBytesBefore();
+  for (size_t unit = 0; unit < units->size(); ++unit) {
+    FailureOr<int64_t> weight = weigh((*units)[unit]);
     if (failed(weight))
       return failure();
-    if (llvm::is_contained(units, index)) {
-      problem.weights.push_back(*weight);
-      problem.bytesBefore.push_back(getBytesBefore(index));
-      if (starts.contains(index))
-        problem.starts.push_back(problem.weights.size() - 1);
-      continue;
-    }
-    // The loss is not a layer of its own where layers are counted.
-    if (balance != Balance::Uniform)
-      problem.weights.back() += *weight;
+    problem.weights.push_back(*weight);
+    if (starts.contains(units->getBegin(unit)))
+      problem.starts.push_back(unit);
   }
   return problem;
 }
@@ -252,8 +233,9 @@ void BalanceStages::createStage(int64_t index,
 
 void BalanceStages::createStages(ArrayRef<size_t> cut, int64_t direction) {
   for (auto [index, unit] : llvm::enumerate(cut)) {
-    size_t begin = units[unit];
-    size_t end = index + 1 < cut.size() ? units[cut[index + 1]] : layers.size();
+    size_t begin = units->getBegin(unit);
+    size_t end = index + 1 < cut.size() ? units->getBegin(cut[index + 1])
+                                        : layers.size();
     createStage(index, ArrayRef(layers).slice(begin, end - begin), begin,
                 direction);
   }
@@ -274,13 +256,13 @@ FailureOr<SmallVector<size_t>> BalanceStages::cutAsAsked(pp::ModelOp model) {
     cut.push_back(begin);
     begin += size;
   }
-  if (begin == units.size())
+  if (begin == units->size())
     return cut;
   InFlightDiagnostic error = model.emitError("the model has ")
-                             << units.size() << " layers, but the stages hold "
+                             << units->size() << " layers, but the stages hold "
                              << begin << "; the layers are ";
-  llvm::interleaveComma(units, error, [&](size_t unit) {
-    error << "'" << layers[unit].getName() << "'";
+  llvm::interleaveComma(llvm::seq(units->size()), error, [&](size_t unit) {
+    error << "'" << pp::LayerOp((*units)[unit].front()).getName() << "'";
   });
   return error;
 }
@@ -315,10 +297,9 @@ void BalanceStages::runOnOperation() {
   layers.assign(model.getBody().getOps<pp::LayerOp>().begin(),
                 model.getBody().getOps<pp::LayerOp>().end());
   starts.clear();
-  units.clear();
   if (failed(findStarts(model)))
     return signalPassFailure();
-  formUnits();
+  units.emplace(model, starts.getArrayRef());
   FailureOr<SmallVector<size_t>> cut = this->cut(model);
   if (failed(cut))
     return signalPassFailure();
