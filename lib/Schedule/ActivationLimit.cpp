@@ -6,6 +6,8 @@
 
 #include "ActivationLimit.h"
 
+#include "pipewright/Dialect/PP/ParameterBytes.h"
+
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -30,23 +32,6 @@ static int64_t getActivationBytes(pp::TaskOp task) {
   return bytes;
 }
 
-/// Of \p parameters and all that is kept for their update.
-static int64_t getParameterBytes(ArrayRef<Attribute> parameters,
-                                 ModuleOp module) {
-  auto rules = module.getOps<pp::UpdateRuleOp>();
-  int64_t copies =
-      rules.empty() ? 1 : 2 + pp::countStates((*rules.begin()).getOptimizer());
-  SymbolTable symbols(module);
-  int64_t bytes = 0;
-  for (Attribute name : parameters) {
-    auto parameter = symbols.lookup<pp::ParameterOp>(
-        cast<FlatSymbolRefAttr>(name).getValue());
-    bytes += pp::getBytes(parameter.getType()) *
-             (parameter.getTrainable() ? copies : 1);
-  }
-  return bytes;
-}
-
 std::optional<double>
 pipewright::estimateActivationLimit(const StageGraph &graph, int64_t bytes) {
   std::vector<int64_t> largest(graph.getRanks(), 1);
@@ -58,9 +43,12 @@ pipewright::estimateActivationLimit(const StageGraph &graph, int64_t bytes) {
     parameters[rank].insert_range(graph.getStage(stage).getParameters());
   }
   auto module = graph.getStage(0)->getParentOfType<ModuleOp>();
+  SymbolTable symbols(module);
+  int64_t copies = pp::countCopies(module);
   double limit = std::numeric_limits<double>::infinity();
   for (auto [activation, names] : llvm::zip_equal(largest, parameters)) {
-    double left = bytes - getParameterBytes(names.getArrayRef(), module);
+    double left =
+        bytes - pp::getParameterBytes(names.getArrayRef(), symbols, copies);
     limit = std::min(limit, left / (activation * graph.getChunks()));
   }
   if (limit < 1)

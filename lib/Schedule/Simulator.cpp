@@ -23,8 +23,7 @@ static uint64_t mix(uint64_t word) {
 }
 
 double MachineModel::findFactor(int64_t rank, int64_t index) const {
-  double factor =
-      rank < static_cast<int64_t>(rankFactors.size()) ? rankFactors[rank] : 1;
+  double factor = getRankFactor(rank);
   if (jitter == 0)
     return factor;
   // A function of the place alone: the order of simulation does not matter.

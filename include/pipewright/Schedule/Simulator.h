@@ -53,6 +53,11 @@ struct MachineModel {
   double jitter = 0;
   uint64_t seed = 0;
 
+  /// The factor of all actions of \p rank.
+  double getRankFactor(int64_t rank) const {
+    return rank < static_cast<int64_t>(rankFactors.size()) ? rankFactors[rank]
+                                                           : 1;
+  }
   /// The factor of an action by rank and jitter.
   double getFactor(int64_t rank, int64_t index) const {
     bool isEven = rankFactors.empty() && jitter == 0;
