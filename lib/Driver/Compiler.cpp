@@ -6,7 +6,9 @@
 
 #include "pipewright/Driver/Compiler.h"
 
+#include "CutModel.h"
 #include "PredictStep.h"
+#include "SuggestFit.h"
 
 #include "pipewright/Driver/AddTopology.h"
 #include "pipewright/Driver/Phases.h"
@@ -105,6 +107,9 @@ static LogicalResult emitIr(ModuleOp module, const PhaseInfo &phase,
 
 LogicalResult pipewright::runPhases(ModuleOp module, BuildOptions &options,
                                     PhaseListener listener) {
+  // What was to be cut, should it not fit.
+  OwningOpRef<ModuleOp> priced;
+  BuildOptions asked;
   for (const PhaseInfo &phase : getPhases()) {
     listener(phase.name);
     if (phase.name == "Stages") {
@@ -112,9 +117,18 @@ LogicalResult pipewright::runPhases(ModuleOp module, BuildOptions &options,
       if (failed(addTopology(module, options)) ||
           failed(followStageHints(module, options)))
         return failure();
+      if (options.memory > 0) {
+        priced = module.clone();
+        asked = options;
+      }
+      if (failed(cutModel(module, options)))
+        return failure();
     }
-    if (failed(runAll(phase, module, options)))
+    if (failed(runAll(phase, module, options))) {
+      if (phase.name == "Program" && priced)
+        suggestFit(*priced, asked);
       return failure();
+    }
     if (!options.emitIr.empty() &&
         failed(emitIr(module, phase, options.emitIr)))
       return failure();

@@ -6,14 +6,14 @@
 
 #include "PredictStep.h"
 
-#include "pipewright/Driver/AddTopology.h"
+#include "PlanMachine.h"
 
+#include "pipewright/Dialect/PP/ParameterBytes.h"
+#include "pipewright/Driver/AddTopology.h"
 #include "pipewright/Schedule/Formats.h"
 #include "pipewright/Schedule/ProgramSchedule.h"
 
 #include "mlir/IR/Diagnostics.h"
-
-#include <numeric>
 
 using namespace mlir;
 using namespace pipewright;
@@ -39,19 +39,41 @@ void pipewright::addLink(const PredictedMachine &machine, CostModel &costs) {
 
 /// The time in which the slowest rank updates its parameters; they are there
 /// once all ranks are done.
-static double getUpdateSeconds(const Profile &profile,
-                               const PlanSummary &plan) {
-  std::vector<int64_t> counts(plan.ranks);
+static llvm::Expected<double>
+getUpdateSeconds(const BuildOptions &options, const PlanSummary &plan,
+                 const std::optional<Profile> &profile, int64_t copies) {
+  llvm::Expected<PlanMachine> machine = PlanMachine::read(options, profile);
+  if (!machine)
+    return machine.takeError();
+  std::vector<int64_t> bytes(plan.ranks);
   for (const StageSummary &stage : plan.stages)
     for (const ParameterSummary &parameter : stage.parameters)
       if (parameter.trainable)
-        counts[stage.rank] +=
-            std::accumulate(parameter.shape.begin(), parameter.shape.end(),
-                            int64_t(1), std::multiplies<>());
-  for (const MeasuredUpdate &update : profile.updates)
-    if (update.optimizer == plan.optimizer)
-      return update.getSeconds(*llvm::max_element(counts));
-  return 0;
+        bytes[stage.rank] += parameter.bytes * copies;
+  return machine->getUpdateSecondsPerByte(copies) * *llvm::max_element(bytes);
+}
+
+/// The time in which ranks that hold the same parameters add up their
+/// gradients: the others send theirs to the first one, which sends the sum
+/// back. The rank that exchanges most decides.
+static double getExchangeSeconds(const MeasuredLink &link,
+                                 const PlanSummary &plan) {
+  llvm::StringMap<SmallVector<int64_t, 2>> holders;
+  std::vector<double> seconds(plan.ranks);
+  for (const StageSummary &stage : plan.stages)
+    for (const ParameterSummary &parameter : stage.parameters) {
+      SmallVector<int64_t, 2> &ranks = holders[parameter.name];
+      if (!parameter.trainable || llvm::is_contained(ranks, stage.rank))
+        continue;
+      ranks.push_back(stage.rank);
+      if (ranks.size() == 1)
+        continue;
+      double both =
+          2 * (link.latencySeconds + parameter.bytes / link.bytesPerSecond);
+      seconds[ranks.front()] += both;
+      seconds[stage.rank] += both;
+    }
+  return *llvm::max_element(seconds);
 }
 
 /// "times measured on EPYC (gpt.json)", "costs by formula for device 'cpu'".
@@ -100,15 +122,25 @@ FailureOr<StepModel> pipewright::makeStepModel(
   FailureOr<StepModel> model = readStepModel(module, plan);
   if (failed(model))
     return failure();
-  if (profile && !plan.forwardOnly)
-    machine.updateSeconds = getUpdateSeconds(*profile, plan);
+  auto refuse = [&](llvm::Error error) -> LogicalResult {
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(std::move(error));
+  };
+  if (!plan.forwardOnly) {
+    llvm::Expected<double> update =
+        getUpdateSeconds(options, plan, profile, pp::countCopies(module));
+    if (!update)
+      return refuse(update.takeError());
+    machine.updateSeconds = *update;
+    if (profile && !profile->links.empty())
+      machine.updateSeconds += getExchangeSeconds(profile->links.front(), plan);
+  }
   model->updateSeconds = machine.updateSeconds;
   if (!options.topology.empty()) {
     llvm::Expected<PlacementSummary> placement =
         placeOnTopology(options, model->schedule, model->costs);
     if (!placement)
-      return emitError(UnknownLoc::get(module.getContext()))
-             << llvm::toString(placement.takeError());
+      return refuse(placement.takeError());
     machine.placement = std::move(*placement);
   } else if (profile && !profile->links.empty()) {
     const MeasuredLink &link = profile->links.front();

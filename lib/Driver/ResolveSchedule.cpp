@@ -38,7 +38,7 @@ static Error checkNumbers(const Schedule &schedule,
   return Error::success();
 }
 
-static Expected<Schedule> makeSchedule(const BuildOptions &options) {
+Expected<Schedule> pipewright::makeSchedule(const BuildOptions &options) {
   if (!isScheduleFile(options.schedule))
     return buildSchedule(
         options.schedule,

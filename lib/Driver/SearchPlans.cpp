@@ -6,16 +6,19 @@
 
 #include "pipewright/Driver/SearchPlans.h"
 
+#include "CutModel.h"
+#include "PlanMachine.h"
+#include "PlanShapes.h"
 #include "PredictStep.h"
+#include "PricedModel.h"
+#include "QuietErrors.h"
+#include "ScorePlan.h"
 
+#include "pipewright/Dialect/PP/ParameterBytes.h"
 #include "pipewright/Driver/AddTopology.h"
 #include "pipewright/Driver/Phases.h"
 #include "pipewright/Driver/ResolveSchedule.h"
-#include "pipewright/Schedule/Recomputation.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
-#include "pipewright/Schedule/StageGraph.h"
-
-#include "mlir/IR/Diagnostics.h"
 
 #include <map>
 
@@ -23,31 +26,32 @@ using namespace mlir;
 using namespace pipewright;
 
 namespace {
-/// Keeps diagnostics of trials from the user: that a model has too few layers
-/// for so many stages is no error of a search.
-class QuietErrors {
-public:
-  explicit QuietErrors(MLIRContext &context)
-      : handler(&context, [this](Diagnostic &diagnostic) {
-          if (first.empty() &&
-              diagnostic.getSeverity() == DiagnosticSeverity::Error)
-            first = diagnostic.str();
-          return success();
-        }) {}
-
-  std::string first;
-
-private:
-  ScopedDiagnosticHandler handler;
-};
-
 /// The model with priced layers, for one size of micro-batches.
 struct PricedModel {
-  int64_t microbatchSize;
   OwningOpRef<ModuleOp> module;
-  /// The stages' costs by placement and recomputation: several schedules share
-  /// one.
-  std::map<std::pair<Placement, std::string>, FailureOr<CostModel>> cuts;
+  LayerUnits units;
+  std::vector<PlanLayer> layers;
+  int64_t copies, flops, tokens;
+  FloatKind kind;
+
+  explicit PricedModel(OwningOpRef<ModuleOp> read)
+      : module(std::move(read)), units(pp::getModel(*module)),
+        layers(makePlanLayers(*module, units)),
+        copies(pp::countCopies(*module)), flops(countFlops(units)),
+        tokens(countTokens(*module)), kind(getMainKind(*module)) {}
+};
+
+/// A shape with the cut that it begins with, by the estimate of its time.
+struct Scored {
+  PlanShape shape;
+  PlanScore score;
+
+  /// No two are equal, so that their order is always the same.
+  auto rank() const {
+    return std::tuple(score.excessBytes, score.stepSeconds, score.peakBytes,
+                      shape.replicas, shape.microbatchSize, shape.chunks,
+                      llvm::StringRef(shape.schedule));
+  }
 };
 
 class PlanSearcher {
@@ -59,99 +63,88 @@ public:
   FailureOr<PlanSearch> run();
 
 private:
+  LogicalResult readFiles();
   LogicalResult readModels();
-  std::optional<PricedModel> readModel(int64_t microbatchSize);
-  std::vector<int64_t> listMicrobatchSizes() const;
-  std::vector<std::string> listSchedules() const;
-  std::vector<int64_t> listChunks() const;
-  std::vector<std::string> listRemats() const;
+  void readModel(int64_t microbatchSize);
+  RematSet getRemats() const;
+  int64_t getMemory() const;
 
-  void simulateAll(PricedModel &model);
-  void simulateEachRemat(PricedModel &model, BuildOptions options);
-  FailureOr<CostModel> getCosts(PricedModel &model,
-                                const BuildOptions &options);
+  BuildOptions makeOptions(const PlanShape &shape) const;
+  llvm::Expected<CostModel> getCosts(const PlanShape &shape,
+                                     const Schedule &schedule);
+  llvm::Expected<CutSearchProblem> makeProblem(const PlanShape &shape,
+                                               const Schedule &schedule);
+  void scoreAll();
+  std::optional<PlanCandidate> refine(const PlanShape &shape, int64_t memory);
+  PlanCandidate makeCandidate(const PlanShape &shape, const Schedule &schedule,
+                              JudgedCut cut);
+  void refineFastest(PlanSearch &search);
 
   void planFastest(PlanSearch &search);
-  LogicalResult plan(PlanCandidate &candidate);
-  void planOnOneRank(PlanSearch &search);
+  bool fit(PlanCandidate &candidate);
+  std::optional<int64_t> planPeak(const PlanCandidate &candidate) const;
+
+  void addAlternatives(PlanSearch &search);
+  std::optional<PlanCandidate> tryWithoutPipeline(const PlanCandidate &first,
+                                                  int64_t replicas);
+  void addChanges(PlanSearch &search);
 
   const PlanRequest &request;
   MLIRContext &context;
   PhaseListener listener;
   std::optional<Profile> profile;
-  std::vector<PricedModel> models;
+  std::optional<PlanMachine> machine;
+  std::map<int64_t, PricedModel> models;
+  /// By the ranks of a pipeline and the placement of its stages.
+  std::map<std::pair<int64_t, Placement>, CostModel> machines;
+  std::vector<Scored> scored;
   std::vector<PlanCandidate> candidates;
   std::string whyNot; ///< the first error of a trial
 };
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// What there is to choose
-//===----------------------------------------------------------------------===//
-
-/// One if it is given, and else those that divide the batch and leave, where it
-/// is large enough, a micro-batch for each rank.
-std::vector<int64_t> PlanSearcher::listMicrobatchSizes() const {
-  const BuildOptions &options = request.options;
-  if (options.microbatchSize)
-    return {*options.microbatchSize};
-  int64_t batch = *options.globalBatch;
-  // Other sizes are not measured.
-  if (profile && batch % profile->microbatchSize == 0)
-    return {profile->microbatchSize};
-  int64_t largest = std::max<int64_t>(1, batch / options.ranks);
-  std::vector<int64_t> sizes;
-  for (int64_t size = 1; size <= largest; ++size)
-    if (batch % size == 0)
-      sizes.push_back(size);
-  return sizes;
-}
-
-std::vector<std::string> PlanSearcher::listSchedules() const {
-  if (request.keepsSchedule)
-    return {request.options.schedule};
-  std::vector<std::string> names;
-  for (const ScheduleInfo &info : ScheduleRegistry::get().getEntries())
-    if (!info.isSearch)
-      names.push_back(info.name.str());
-  return names;
-}
-
-std::vector<int64_t> PlanSearcher::listChunks() const {
-  if (request.options.chunks != 0)
-    return {request.options.chunks};
-  return listUsualChunks();
-}
-
-std::vector<std::string> PlanSearcher::listRemats() const {
-  if (request.keepsRemat)
-    return {request.options.remat};
-  return {"none", "selective", "full"};
+static PlanShape getShape(const PlanCandidate &candidate) {
+  const BuildOptions &options = candidate.options;
+  return {candidate.replicas,   options.ranks,    *options.microbatchSize,
+          options.microbatches, options.schedule, options.chunks};
 }
 
 //===----------------------------------------------------------------------===//
 // Models
 //===----------------------------------------------------------------------===//
 
-std::optional<PricedModel> PlanSearcher::readModel(int64_t microbatchSize) {
+LogicalResult PlanSearcher::readFiles() {
+  FailureOr<std::optional<Profile>> read =
+      loadProfile(request.options, context);
+  if (failed(read))
+    return failure();
+  profile = std::move(*read);
+  llvm::Expected<PlanMachine> found =
+      PlanMachine::read(request.options, profile);
+  if (!found)
+    return emitError(UnknownLoc::get(&context))
+           << llvm::toString(found.takeError());
+  machine = std::move(*found);
+  return success();
+}
+
+void PlanSearcher::readModel(int64_t microbatchSize) {
   QuietErrors quiet(context);
   BuildOptions options = request.options;
   options.globalBatch.reset();
   options.microbatchSize = microbatchSize;
-  PricedModel model{microbatchSize, loadModel(options, context), {}};
-  if (model.module &&
-      succeeded(runAll(getPhasesBefore("Stages"), *model.module, options)))
-    return model;
-  if (whyNot.empty())
+  OwningOpRef<ModuleOp> module = loadModel(options, context);
+  if (module && succeeded(runAll(getPhasesBefore("Stages"), *module, options)))
+    models.try_emplace(microbatchSize, std::move(module));
+  else if (whyNot.empty())
     whyNot = quiet.first;
-  return std::nullopt;
 }
 
 LogicalResult PlanSearcher::readModels() {
-  for (int64_t size : listMicrobatchSizes()) {
+  int64_t measured = profile ? profile->microbatchSize : 0;
+  for (int64_t size : listMicrobatchSizes(request, measured)) {
     listener("micro-batches of " + std::to_string(size));
-    if (std::optional<PricedModel> model = readModel(size))
-      models.push_back(std::move(*model));
+    readModel(size);
   }
   if (!models.empty())
     return success();
@@ -162,166 +155,343 @@ LogicalResult PlanSearcher::readModels() {
 // Simulation
 //===----------------------------------------------------------------------===//
 
-FailureOr<CostModel> PlanSearcher::getCosts(PricedModel &model,
-                                            const BuildOptions &options) {
-  Placement key = options.needs.placement;
-  if (key.empty())
-    key = placeInLoops(options.ranks, options.chunks);
-  auto [cut, isNew] = model.cuts.try_emplace({key, options.remat}, failure());
-  if (isNew)
-    cut->second = cutStages(*model.module, options);
-  return cut->second;
+/// Any of them, unless one is given: then it is the memory that decides.
+RematSet PlanSearcher::getRemats() const {
+  if (!request.keepsRemat)
+    return {};
+  return getRematSet(request.options.remat);
 }
 
-/// Fills in what \p metrics, in microseconds, say of a step.
-static void addMetrics(const Metrics &metrics, PlanCandidate &candidate) {
-  constexpr double second = 1e6;
-  candidate.stepSeconds = metrics.makespan / second;
-  candidate.bubbleRatio = metrics.bubbleRatio;
-  double total = 0;
-  for (auto [rank, idle] : llvm::enumerate(metrics.idle)) {
-    double busy = (metrics.makespan - idle) / second;
-    total += busy;
-    if (busy <= candidate.busiestSeconds)
-      continue;
-    candidate.busiestSeconds = busy;
-    candidate.busiestRank = rank;
-  }
-  candidate.averageSeconds = total / metrics.idle.size();
+int64_t PlanSearcher::getMemory() const {
+  return request.options.memory > 0 ? request.options.memory
+                                    : std::numeric_limits<int64_t>::max();
 }
 
-/// Adds a candidate for each policy of recomputation; none if there is no such
-/// schedule, or the model cannot be cut for it.
-void PlanSearcher::simulateEachRemat(PricedModel &model, BuildOptions options) {
-  QuietErrors quiet(context);
-  if (llvm::Error error = resolveSchedule(options))
-    return llvm::consumeError(std::move(error));
-  ScheduleRequest shape(options.ranks, options.microbatches, options.chunks);
-  llvm::Expected<Schedule> plain = buildSchedule(options.schedule, shape);
-  if (!plain)
-    return llvm::consumeError(plain.takeError());
-  for (const std::string &remat : listRemats()) {
-    options.remat = remat;
-    FailureOr<CostModel> costs = getCosts(model, options);
-    if (failed(costs)) {
-      if (whyNot.empty())
-        whyNot = quiet.first;
-      return;
-    }
-    Schedule schedule = remat == "none" ? *plain : addRecomputation(*plain);
-    PlanCandidate &candidate = candidates.emplace_back();
-    candidate.options = options;
-    addMetrics(measure(schedule, simulate(schedule, *costs)), candidate);
-  }
-}
-
-void PlanSearcher::simulateAll(PricedModel &model) {
+BuildOptions PlanSearcher::makeOptions(const PlanShape &shape) const {
   BuildOptions options = request.options;
   options.globalBatch.reset();
-  options.microbatchSize = model.microbatchSize;
-  options.microbatches = *request.options.globalBatch / model.microbatchSize;
-  for (const std::string &schedule : listSchedules())
-    for (int64_t chunks : listChunks()) {
-      options.schedule = schedule;
-      options.chunks = chunks;
-      simulateEachRemat(model, options);
+  options.microbatchSize = shape.microbatchSize;
+  options.microbatches = shape.microbatches;
+  options.ranks = shape.ranks;
+  options.chunks = shape.chunks;
+  options.schedule = shape.schedule;
+  return options;
+}
+
+/// What a step with \p schedule meets beside its stages. Where ranks go on a
+/// topology depends on the placement of its stages alone.
+llvm::Expected<CostModel> PlanSearcher::getCosts(const PlanShape &shape,
+                                                 const Schedule &schedule) {
+  auto [known, isNew] =
+      machines.try_emplace({shape.ranks, schedule.getPlacement()});
+  if (!isNew)
+    return known->second;
+  const PricedModel &model = models.at(shape.microbatchSize);
+  QuietErrors quiet(context);
+  BuildOptions options = makeOptions(shape);
+  options.needs.placement = schedule.getPlacement();
+  if (failed(addTopology(*model.module, options)))
+    return llvm::createStringError(quiet.first);
+  llvm::Expected<CostModel> costs =
+      machine->makeCosts(options, schedule, model.layers);
+  if (costs)
+    known->second = *costs;
+  else
+    machines.erase(known);
+  return costs;
+}
+
+llvm::Expected<CutSearchProblem>
+PlanSearcher::makeProblem(const PlanShape &shape, const Schedule &schedule) {
+  llvm::Expected<CostModel> costs = getCosts(shape, schedule);
+  if (!costs)
+    return costs.takeError();
+  const PricedModel &model = models.at(shape.microbatchSize);
+  CutSearchProblem problem;
+  problem.layers = model.layers;
+  problem.schedule = &schedule;
+  problem.remats = getRemats();
+  problem.memory = getMemory();
+  problem.costs = std::move(*costs);
+  problem.updateSecondsPerByte =
+      machine->getUpdateSecondsPerByte(model.copies) +
+      machine->getReduceSecondsPerByte(model.copies, shape.replicas,
+                                       shape.ranks);
+  problem.updateLatency =
+      machine->getReduceLatency(shape.replicas, shape.ranks);
+  if (schedule.getDirections() > 1)
+    problem.updateSecondsPerByte +=
+        machine->getExchangeSecondsPerByte(model.copies);
+  return problem;
+}
+
+void PlanSearcher::scoreAll() {
+  for (auto &[size, model] : models) {
+    if (whyNot.empty())
+      whyNot = "the model can be cut into " +
+               std::to_string(model.units.size()) + " stages at most";
+    for (PlanShape &shape : listShapes(request, size, model.units.size())) {
+      llvm::Expected<PlanScore> score =
+          scorePlan(shape, [&](const Schedule &schedule) {
+            return makeProblem(shape, schedule);
+          });
+      if (score)
+        scored.push_back({std::move(shape), std::move(*score)});
+      else
+        whyNot = llvm::toString(score.takeError());
     }
+  }
+  llvm::sort(scored, [](const Scored &lhs, const Scored &rhs) {
+    return lhs.rank() < rhs.rank();
+  });
+}
+
+/// Notes the stage that computes longest.
+static void addSlowestStage(const Schedule &schedule, const JudgedCut &cut,
+                            const LayerUnits &units, PlanCandidate &candidate) {
+  double slowest = -1;
+  for (auto [stage, cost] : llvm::enumerate(cut.costs.stages)) {
+    int64_t rank = schedule.getRank(stage);
+    double time = (cost.f + cost.b + cost.w + cost.r.value_or(0)) *
+                  cut.costs.machine.getRankFactor(rank);
+    if (time <= slowest)
+      continue;
+    slowest = time;
+    candidate.slowestStage = stage;
+    candidate.slowestRank = rank;
+  }
+  size_t begin = cut.begins[candidate.slowestStage];
+  size_t next = candidate.slowestStage + 1;
+  size_t end = next < cut.begins.size() ? cut.begins[next] : units.size();
+  for (size_t unit = begin; unit < end; ++unit)
+    for (pp::LayerOp layer : units[unit])
+      candidate.slowestLayers.push_back(layer.getName().str());
+}
+
+std::string PlanCandidate::describeRemat() const {
+  llvm::ArrayRef<std::string> remats = options.needs.layerRemats;
+  return llvm::all_equal(remats) ? remats.front() : "mixed";
+}
+
+PlanCandidate PlanSearcher::makeCandidate(const PlanShape &shape,
+                                          const Schedule &schedule,
+                                          JudgedCut cut) {
+  const PricedModel &model = models.at(shape.microbatchSize);
+  PlanCandidate candidate;
+  candidate.options = makeOptions(shape);
+  keepCut(cut, model.units, candidate.options);
+  candidate.replicas = shape.replicas;
+  int64_t microbatches = shape.replicas * shape.microbatches;
+  candidate.samples = microbatches * shape.microbatchSize;
+  candidate.tokens = microbatches * model.tokens;
+  candidate.stepSeconds = cut.stepSeconds;
+  candidate.peakBytes = cut.getPeakBytes();
+  candidate.flopsUse =
+      double(model.flops) * microbatches / cut.stepSeconds /
+      machine->getPeak(model.kind, shape.replicas * shape.ranks);
+  candidate.losses = findLosses(schedule, cut);
+  candidate.bubbleRatio = getBubbleRatio(schedule, cut);
+  addSlowestStage(schedule, cut, model.units, candidate);
+  candidate.cut = std::move(cut);
+  return candidate;
+}
+
+/// Searches the best cut within \p memory.
+std::optional<PlanCandidate> PlanSearcher::refine(const PlanShape &shape,
+                                                  int64_t memory) {
+  llvm::Expected<Schedule> schedule = buildSchedule(
+      shape.schedule, {shape.ranks, shape.microbatches, shape.chunks});
+  if (!schedule) {
+    llvm::consumeError(schedule.takeError());
+    return std::nullopt;
+  }
+  llvm::Expected<CutSearchProblem> problem = makeProblem(shape, *schedule);
+  if (!problem) {
+    llvm::consumeError(problem.takeError());
+    return std::nullopt;
+  }
+  problem->memory = memory;
+  problem->budget = 2'000'000;
+  std::optional<JudgedCut> cut = searchCut(*problem);
+  if (!cut)
+    return std::nullopt;
+  return makeCandidate(shape, *schedule, std::move(*cut));
+}
+
+static bool isFaster(const PlanCandidate &lhs, const PlanCandidate &rhs) {
+  auto rank = [](const PlanCandidate &candidate) {
+    const BuildOptions &options = candidate.options;
+    return std::tie(candidate.stepSeconds, candidate.peakBytes,
+                    candidate.replicas, *options.microbatchSize, options.chunks,
+                    options.schedule);
+  };
+  return rank(lhs) < rank(rhs);
+}
+
+/// Looks closer at several times as many as are wanted: what is fastest with
+/// the first cut need not be with the best one.
+void PlanSearcher::refineFastest(PlanSearch &search) {
+  size_t left = 4 * request.count;
+  for (const Scored &one : scored) {
+    if (left-- == 0)
+      break;
+    std::optional<PlanCandidate> candidate = refine(one.shape, getMemory());
+    if (!candidate)
+      continue;
+    if (candidate->cut.excessBytes == 0)
+      candidates.push_back(std::move(*candidate));
+    else if (!search.smallest ||
+             candidate->peakBytes < search.smallest->peakBytes)
+      search.smallest = std::move(*candidate);
+  }
+  llvm::sort(candidates, isFaster);
 }
 
 //===----------------------------------------------------------------------===//
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Takes the priced model through the other phases, which know the memory.
-LogicalResult PlanSearcher::plan(PlanCandidate &candidate) {
-  QuietErrors quiet(context);
-  auto model = llvm::find_if(models, [&](const PricedModel &priced) {
-    return priced.microbatchSize == *candidate.options.microbatchSize;
-  });
-  OwningOpRef<ModuleOp> module = model->module->clone();
+/// The largest arena of the plan.
+std::optional<int64_t>
+PlanSearcher::planPeak(const PlanCandidate &candidate) const {
   BuildOptions options = candidate.options;
-  // What does not fit is planned too: it may be the best there is.
-  options.memory = 0;
-  if (failed(addTopology(*module, options)) ||
-      failed(runAll(getPhasesFrom("Stages"), *module, options)))
-    return failure();
-  PlanSummary summary = summarizePlan(*module);
-  FailureOr<PredictedStep> step =
-      predictStep(*module, summary, options, profile, /*draws=*/false);
-  if (failed(step))
-    return failure();
-  candidate.stepSeconds = step->makespan;
-  candidate.bubbleRatio = step->bubbleRatio;
-  for (const MemorySummary &memory : summary.memory)
-    candidate.peakBytes = std::max(candidate.peakBytes, memory.arena);
-  return success();
+  if (llvm::Error error = resolveSchedule(options)) {
+    llvm::consumeError(std::move(error));
+    return std::nullopt;
+  }
+  return findPeak(*models.at(*options.microbatchSize).module, options);
 }
 
-/// No two are equal, so that their order is always the same.
-static bool isFaster(const PlanCandidate &lhs, const PlanCandidate &rhs) {
-  auto rank = [](const PlanCandidate &candidate) {
-    const BuildOptions &options = candidate.options;
-    return std::tie(candidate.stepSeconds, candidate.peakBytes,
-                    *options.microbatchSize, options.chunks, options.remat,
-                    options.schedule);
-  };
-  return rank(lhs) < rank(rhs);
+/// Whether the plan can be built, and fits; cuts it again if the memory of its
+/// tasks, which layers do not tell, leaves too little.
+bool PlanSearcher::fit(PlanCandidate &candidate) {
+  constexpr int64_t mostActions = 20'000;
+  const BuildOptions &options = candidate.options;
+  int64_t actions = options.ranks * options.chunks * options.microbatches;
+  if (actions > mostActions)
+    return true;
+  PlanShape shape = getShape(candidate);
+  int64_t memory = getMemory();
+  for (int trial = 0; trial < 4; ++trial) {
+    std::optional<int64_t> peak = planPeak(candidate);
+    if (!peak)
+      return false;
+    int64_t estimate = candidate.peakBytes;
+    candidate.peakBytes = *peak;
+    candidate.isPlanned = true;
+    if (*peak <= getMemory())
+      return true;
+    memory = std::min(memory, estimate) - (*peak - getMemory());
+    std::optional<PlanCandidate> next = refine(shape, memory);
+    if (!next || next->cut.excessBytes > 0)
+      return false;
+    candidate = std::move(*next);
+  }
+  return false;
 }
 
-/// Plans the candidates in order until enough of them fit.
 void PlanSearcher::planFastest(PlanSearch &search) {
-  llvm::sort(candidates, isFaster);
   for (PlanCandidate &candidate : candidates) {
     if (search.plans.size() == request.count)
       break;
     listener(candidate.options.schedule);
-    if (failed(plan(candidate)))
-      continue;
-    ++search.planned;
-    int64_t limit = request.options.memory;
-    if (limit == 0 || candidate.peakBytes <= limit)
+    bool fits = fit(candidate);
+    search.planned += candidate.isPlanned;
+    if (fits)
       search.plans.push_back(candidate);
-    else if (!search.smallest ||
-             candidate.peakBytes < search.smallest->peakBytes)
+    else if (candidate.isPlanned &&
+             (!search.smallest ||
+              candidate.peakBytes < search.smallest->peakBytes))
       search.smallest = candidate;
   }
   llvm::sort(search.plans, isFaster);
 }
 
-/// Whether there is a need for a pipeline at all.
-void PlanSearcher::planOnOneRank(PlanSearch &search) {
-  if (search.plans.empty() || request.options.ranks == 1)
-    return;
-  PlanCandidate single;
-  single.options = search.plans.front().options;
-  single.options.ranks = single.options.chunks = 1;
-  single.options.schedule = "1f1b";
-  single.options.remat = "none";
-  if (llvm::Error error = resolveSchedule(single.options))
-    return llvm::consumeError(std::move(error));
-  if (succeeded(plan(single)))
-    search.single = single;
+//===----------------------------------------------------------------------===//
+// Other ways to train
+//===----------------------------------------------------------------------===//
+
+/// The model whole on each of \p replicas ranks, whether it fits or not.
+std::optional<PlanCandidate>
+PlanSearcher::tryWithoutPipeline(const PlanCandidate &first, int64_t replicas) {
+  int64_t size = *first.options.microbatchSize;
+  if (first.samples % (replicas * size) != 0)
+    return std::nullopt;
+  PlanShape shape = {replicas, 1, size, first.samples / replicas / size,
+                     "1f1b",   1};
+  std::optional<PlanCandidate> candidate = refine(shape, getMemory());
+  if (candidate && fit(*candidate))
+    return candidate;
+  return std::nullopt;
 }
 
+void PlanSearcher::addAlternatives(PlanSearch &search) {
+  if (search.plans.empty() || request.options.ranks == 1)
+    return;
+  const PlanCandidate &first = search.plans.front();
+  search.single = tryWithoutPipeline(first, 1);
+  search.parallel = tryWithoutPipeline(first, request.options.ranks);
+}
+
+/// What the time for a sample would be with more of something.
+void PlanSearcher::addChanges(PlanSearch &search) {
+  if (search.plans.empty())
+    return;
+  const PlanCandidate &first = search.plans.front();
+  const BuildOptions &options = first.options;
+  double perSample = first.stepSeconds / first.samples;
+  auto add = [&](std::string what, double seconds, int64_t samples) {
+    double gain = 1 - seconds / samples / perSample;
+    if (gain > 1e-3)
+      search.changes.push_back({std::move(what), gain});
+  };
+  llvm::Expected<Schedule> schedule = buildSchedule(
+      options.schedule, {options.ranks, options.microbatches, options.chunks});
+  llvm::Expected<Schedule> longer =
+      buildSchedule(options.schedule,
+                    {options.ranks, 2 * options.microbatches, options.chunks});
+  if (longer)
+    add("twice the global batch",
+        simulateCut(*longer, first.cut.costs) + first.cut.updateSeconds,
+        2 * first.samples);
+  else
+    llvm::consumeError(longer.takeError());
+  add("links that are twice as fast",
+      simulateCut(llvm::cantFail(std::move(schedule)),
+                  speedUpLinks(first.cut.costs, 2)) +
+          first.cut.updateSeconds,
+      first.samples);
+  std::optional<PlanCandidate> larger =
+      refine(getShape(first), std::numeric_limits<int64_t>::max());
+  if (larger && larger->peakBytes > getMemory())
+    add(formatBytes(larger->peakBytes - getMemory()) + " more memory a rank",
+        larger->stepSeconds, larger->samples);
+  llvm::stable_sort(search.changes,
+                    [](const PlanChange &lhs, const PlanChange &rhs) {
+                      return lhs.gain > rhs.gain;
+                    });
+}
+
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
 FailureOr<PlanSearch> PlanSearcher::run() {
-  FailureOr<std::optional<Profile>> read =
-      loadProfile(request.options, context);
-  if (failed(read))
-    return failure();
-  profile = std::move(*read);
-  if (failed(readModels()))
+  if (failed(readFiles()) || failed(readModels()))
     return failure();
   listener("Schedules");
-  for (PricedModel &model : models)
-    simulateAll(model);
+  scoreAll();
   PlanSearch search;
-  search.simulated = candidates.size();
+  search.simulated = scored.size();
+  listener("Cuts");
+  refineFastest(search);
   planFastest(search);
   if (search.plans.empty() && !search.smallest)
     return emitError(UnknownLoc::get(&context))
            << "no schedule can be built for " << request.options.ranks
            << " ranks" << (whyNot.empty() ? std::string() : ": " + whyNot);
-  planOnOneRank(search);
+  addAlternatives(search);
+  addChanges(search);
   return search;
 }
 

@@ -6,7 +6,7 @@
 
 #include "pipewright/Plan/CutSearch.h"
 
-#include "pipewright/Schedule/Recomputation.h"
+#include "pipewright/Plan/StepLosses.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -37,7 +37,6 @@ public:
 
 private:
   void countInFlight(int64_t rank);
-  double getSlowness(int64_t rank) const;
   StageSlot makeSlot(int64_t stage, bool isLimited) const;
 
   std::vector<Remat> chooseRemats(ArrayRef<size_t> begins) const;
@@ -127,11 +126,6 @@ void CutJudge::countInFlight(int64_t rank) {
       inFlight[one.stage].recomputed = mostRecomputed[one.stage];
 }
 
-double CutJudge::getSlowness(int64_t rank) const {
-  const std::vector<double> &factors = problem.costs.machine.rankFactors;
-  return rank < int64_t(factors.size()) ? factors[rank] : 1;
-}
-
 //===----------------------------------------------------------------------===//
 // The first cut
 //===----------------------------------------------------------------------===//
@@ -141,13 +135,14 @@ double CutJudge::getSlowness(int64_t rank) const {
 StageSlot CutJudge::makeSlot(int64_t stage, bool isLimited) const {
   int64_t rank = schedule.getRank(stage);
   StageSlot slot;
-  slot.slowness = getSlowness(rank);
+  slot.slowness = problem.costs.machine.getRankFactor(rank);
   slot.inFlight = inFlight[stage];
   if (isLimited && held[rank].size() == 1)
     slot.memory = problem.memory;
-  if (stage > 0 && schedule.getRank(stage - 1) != rank &&
-      problem.costs.machine.bandwidth > 0)
-    slot.linkTimePerByte = 1 / problem.costs.machine.bandwidth / picosecond;
+  if (stage > 0 && schedule.getRank(stage - 1) != rank) {
+    RankLink link = problem.costs.getLink(schedule.getRank(stage - 1), rank);
+    slot.linkTimePerByte = link.getMessageTime(1) / picosecond;
+  }
   return slot;
 }
 
@@ -265,7 +260,6 @@ void CutJudge::measureMemory(JudgedCut &cut) const {
 void CutJudge::measureTime(JudgedCut &cut) const {
   cut.costs = problem.costs;
   cut.costs.stages.clear();
-  std::vector<bool> recomputes;
   for (size_t stage = 0; stage < getStages(); ++stage) {
     StageCost cost = {0, 0, 0, 0};
     size_t end = getEnd(cut.begins, stage);
@@ -278,20 +272,15 @@ void CutJudge::measureTime(JudgedCut &cut) const {
     }
     if (end < problem.layers.size())
       cost.messageBytes = problem.layers[end].bytesBefore;
-    recomputes.push_back(*cost.r > 0);
     cut.costs.stages.push_back(cost);
   }
-  bool isPlain = !is_contained(recomputes, true);
-  double makespan =
-      isPlain ? simulate(schedule, cut.costs).makespan
-              : simulate(addRecomputation(schedule, recomputes), cut.costs)
-                    .makespan;
   int64_t parameterBytes = 0;
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
     parameterBytes =
         std::max(parameterBytes, getParameterBytes(cut.begins, rank));
-  cut.updateSeconds = problem.updateSecondsPerByte * parameterBytes;
-  cut.stepSeconds = makespan + cut.updateSeconds;
+  cut.updateSeconds =
+      problem.updateLatency + problem.updateSecondsPerByte * parameterBytes;
+  cut.stepSeconds = simulateCut(schedule, cut.costs) + cut.updateSeconds;
 }
 
 JudgedCut CutJudge::judge(std::vector<size_t> begins) const {

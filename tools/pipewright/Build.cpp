@@ -15,6 +15,7 @@
 #include "pipewright/Codegen/Target.h"
 #include "pipewright/Driver/Compiler.h"
 #include "pipewright/Driver/Phases.h"
+#include "pipewright/Driver/RematOption.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -77,13 +78,12 @@ static cl::opt<std::string>
            cl::desc("Megatron's pipeline layout, such as Et*3|(t*4|)*2,t*3L: "
                     "a letter per layer that 'pipewright inspect' lists, in "
                     "place of a balance"));
-static cl::list<std::string>
-    remat("remat", cl::CommaSeparated,
-          cl::value_desc("none|selective|full[,...]"), PIPEWRIGHT_OPTION,
-          cl::desc("What backward recomputes instead of keeping: nothing, what "
-                   "is cheap for its size, or all (default none); a list has "
-                   "one for each layer that 'pipewright inspect' lists, and "
-                   "the loss"));
+static cl::opt<std::string>
+    remat("remat", cl::value_desc("none|selective|full|auto|LIST"),
+          cl::init("none"), PIPEWRIGHT_OPTION,
+          cl::desc("What backward recomputes instead of keeping (default "
+                   "none); auto: as little as the memory allows; or the "
+                   "policies of all layers, such as none*3,full*2"));
 static cl::opt<std::string>
     memory("memory", cl::value_desc("BYTES"), PIPEWRIGHT_OPTION,
            cl::desc("Refuse a plan in which a rank needs more, such as 24GiB"));
@@ -111,10 +111,6 @@ static bool checkOptions() {
          (balance.empty() ||
           isKnown("balance", balance,
                   {"time", "params", "flops", "uniform", "hints"})) &&
-         all_of(remat,
-                [](StringRef name) {
-                  return isKnown("remat", name, {"none", "selective", "full"});
-                }) &&
          isKnown("optimizer", optimizer, {"sgd", "adamw"}) &&
          isKnown("target", target, targets);
 }
@@ -137,10 +133,10 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.balance = balance;
   options.splitAt.assign(splitAt.begin(), splitAt.end());
   options.layout = layout;
-  if (remat.size() == 1)
-    options.remat = remat.front();
-  else
-    options.needs.layerRemats.assign(remat.begin(), remat.end());
+  if (Error error = parseRemat(remat, options)) {
+    refuse(toString(std::move(error)));
+    return std::nullopt;
+  }
   options.optimizer = optimizer;
   options.target = target;
   options.processor = arch;

@@ -8,14 +8,13 @@
 #include "Diagnostics.h"
 #include "ModelOptions.h"
 #include "PlanFile.h"
+#include "PlanReport.h"
 #include "Progress.h"
 #include "Subcommands.h"
 
 #include "pipewright/Cost/Device.h"
 #include "pipewright/Driver/SearchPlans.h"
 
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -44,16 +43,25 @@ static cl::opt<std::string> schedule("schedule", cl::value_desc("NAME"),
                                      cl::desc("Only this one (default: all)"));
 static cl::opt<int64_t> chunks("chunks", cl::value_desc("V"), PIPEWRIGHT_OPTION,
                                cl::desc("Only so many stages per rank"));
-static cl::opt<std::string> remat("remat",
-                                  cl::value_desc("none|selective|full"),
-                                  PIPEWRIGHT_OPTION,
-                                  cl::desc("Only this (default: all)"));
+static cl::opt<std::string>
+    remat("remat", cl::value_desc("none|selective|full|auto"),
+          PIPEWRIGHT_OPTION,
+          cl::desc("Only this (default auto: for each layer as little as the "
+                   "memory allows)"));
+static cl::opt<std::string>
+    replicas("dp", cl::value_desc("D|auto"), PIPEWRIGHT_OPTION,
+             cl::desc("Pipelines that share the ranks and the batch, or auto: "
+                      "any number (default auto with --topology, else 1)"));
 static cl::opt<std::string> optimizer("optimizer", cl::value_desc("sgd|adamw"),
                                       cl::init("adamw"), PIPEWRIGHT_OPTION,
                                       cl::desc("Update rule (default adamw)"));
 static cl::opt<int64_t> top("top", cl::value_desc("N"), cl::init(5),
                             PIPEWRIGHT_OPTION,
                             cl::desc("Show so many plans (default 5)"));
+static cl::opt<bool>
+    explains("explain", PIPEWRIGHT_OPTION,
+             cl::desc("Also say where the time of the first plan goes, and "
+                      "what would make it faster"));
 static cl::opt<bool> asJson("json", PIPEWRIGHT_OPTION, cl::desc("Print JSON"));
 static cl::opt<std::string>
     output("o", cl::value_desc("FILE"), PIPEWRIGHT_OPTION,
@@ -88,12 +96,29 @@ static bool checkNumbers() {
   return false;
 }
 
+/// The number of pipelines; 0 for any, nothing, with a message, if it is wrong.
+static std::optional<int64_t> getReplicas() {
+  int64_t count = 0;
+  if (replicas.empty())
+    return topologyOption.topology.empty() ? 1 : 0;
+  if (replicas == "auto")
+    return 0;
+  if (StringRef(replicas).getAsInteger(10, count) || count < 1 ||
+      ranks % count != 0 || globalBatch % count != 0) {
+    refuse("--dp must be auto or a number that divides " + Twine(ranks) +
+           " ranks and a global batch of " + Twine(globalBatch) + ", not '" +
+           replicas + "'");
+    return std::nullopt;
+  }
+  return count;
+}
+
 static std::optional<PlanRequest> makeRequest() {
   PlanRequest request;
   BuildOptions &options = request.options;
   if (!checkNumbers() ||
       (!remat.empty() &&
-       !isKnown("remat", remat, {"none", "selective", "full"})) ||
+       !isKnown("remat", remat, {"none", "selective", "full", "auto"})) ||
       !isKnown("optimizer", optimizer, {"sgd", "adamw"}) ||
       !modelOptions.apply(options) || !costOptions.apply(options) ||
       !topologyOption.apply(costOptions, options))
@@ -103,7 +128,8 @@ static std::optional<PlanRequest> makeRequest() {
     return std::nullopt;
   }
   std::optional<int64_t> bytes = getMemory(options.device);
-  if (!bytes)
+  std::optional<int64_t> pipelines = getReplicas();
+  if (!bytes || !pipelines)
     return std::nullopt;
   options.memory = *bytes;
   options.ranks = ranks;
@@ -116,6 +142,7 @@ static std::optional<PlanRequest> makeRequest() {
     options.remat = remat;
   request.keepsSchedule = schedule.getNumOccurrences();
   request.keepsRemat = remat.getNumOccurrences();
+  request.replicas = *pipelines;
   request.count = top;
   return request;
 }
@@ -124,90 +151,13 @@ static std::optional<PlanRequest> makeRequest() {
 // What was found
 //===----------------------------------------------------------------------===//
 
-static double getSamplesPerSecond(const PlanCandidate &plan) {
-  return globalBatch / plan.stepSeconds;
-}
-
-static void printRow(size_t number, const PlanCandidate &plan) {
-  const BuildOptions &options = plan.options;
-  std::string cut =
-      (Twine(options.microbatches) + " x " + Twine(*options.microbatchSize))
-          .str();
-  outs() << formatv("{0,3} {1,-20}{2,7}{3,14}{4,7}{5,12}{6,12:F1}{7,8:P1}"
-                    "{8,12}   {9}\n",
-                    number, options.schedule, options.chunks, cut,
-                    options.remat, formatSeconds(plan.stepSeconds),
-                    getSamplesPerSecond(plan), plan.bubbleRatio,
-                    formatBytes(plan.peakBytes), plan.busiestRank);
-}
-
-static void printTable(ArrayRef<PlanCandidate> plans) {
-  outs() << formatv(
-      "    {0,-20}{1,7}{2,14}{3,7}{4,12}{5,12}{6,8}{7,12}   {8}\n", "schedule",
-      "chunks", "micro-batches", "remat", "step", "samples/s", "bubble", "peak",
-      "busiest rank");
-  for (auto [i, plan] : enumerate(plans))
-    printRow(i + 1, plan);
-}
-
-/// How the ranks of \p plan spend a step.
-static void explain(const PlanCandidate &plan) {
-  double imbalance = plan.busiestSeconds - plan.averageSeconds;
-  double waiting = plan.stepSeconds - plan.busiestSeconds;
-  outs() << formatv("\nof a step of {0}, ranks compute {1} on average; rank "
-                    "{2} computes {3} more, and waits {4}\n",
-                    formatSeconds(plan.stepSeconds),
-                    formatSeconds(plan.averageSeconds), plan.busiestRank,
-                    formatSeconds(imbalance), formatSeconds(waiting));
-}
-
-/// Says where another way to train is likely to be better.
-static void advise(const PlanSearch &search, int64_t limit) {
-  if (!search.single)
-    return;
-  const PlanCandidate &single = *search.single;
-  if (limit > 0 && single.peakBytes <= limit)
-    outs() << formatv("one rank alone would need {0} and fits: data "
-                      "parallelism trains such a model without a pipeline's "
-                      "bubbles\n",
-                      formatBytes(single.peakBytes));
-  if (single.stepSeconds <= search.plans.front().stepSeconds)
-    outs() << formatv("one rank alone is as fast: it takes {0} for a step\n",
-                      formatSeconds(single.stepSeconds));
-}
-
-static json::Object toJSON(const PlanCandidate &plan) {
-  const BuildOptions &options = plan.options;
-  return json::Object{{"schedule", options.schedule},
-                      {"ranks", options.ranks},
-                      {"chunks", options.chunks},
-                      {"microbatches", options.microbatches},
-                      {"microbatch_size", *options.microbatchSize},
-                      {"remat", options.remat},
-                      {"step_seconds", plan.stepSeconds},
-                      {"samples_per_second", getSamplesPerSecond(plan)},
-                      {"bubble_ratio", plan.bubbleRatio},
-                      {"peak_bytes", plan.peakBytes},
-                      {"busiest_rank", plan.busiestRank},
-                      {"busiest_seconds", plan.busiestSeconds},
-                      {"average_seconds", plan.averageSeconds}};
-}
-
-static void printJson(const PlanSearch &search, const BuildOptions &options) {
-  json::Array plans;
+/// Writes the first plan that can be built; replicas cannot yet.
+static Error writePlan(const PlanSearch &search) {
   for (const PlanCandidate &plan : search.plans)
-    plans.push_back(toJSON(plan));
-  json::Object object{
-      {"model", options.model},
-      {"device", options.device},
-      {"memory_limit", options.memory},
-      {"simulated", int64_t(search.simulated)},
-      {"planned", int64_t(search.planned)},
-      {"plans", std::move(plans)},
-  };
-  if (search.single)
-    object["one_rank"] = toJSON(*search.single);
-  outs() << formatv("{0:2}", json::Value(std::move(object))) << '\n';
+    if (plan.replicas == 1)
+      return writePlanFile(plan.options, output);
+  return createStringError("no plan has a single pipeline, and builds have no "
+                           "replicas yet; give --dp 1");
 }
 
 static int report(const PlanSearch &search, const BuildOptions &options) {
@@ -215,20 +165,16 @@ static int report(const PlanSearch &search, const BuildOptions &options) {
     return refuse("no plan fits into " + formatBytes(options.memory) +
                   " a rank; the smallest, " +
                   search.smallest->options.schedule + " with remat " +
-                  search.smallest->options.remat + ", needs " +
+                  search.smallest->describeRemat() + ", needs " +
                   formatBytes(search.smallest->peakBytes));
   if (!output.empty())
-    if (Error error = writePlanFile(search.plans.front().options, output))
+    if (Error error = writePlan(search))
       return refuse(toString(std::move(error)));
   if (asJson) {
-    printJson(search, options);
+    printPlansAsJson(search, options);
     return done;
   }
-  printTable(search.plans);
-  explain(search.plans.front());
-  advise(search, options.memory);
-  outs() << formatv("\n{0} combinations simulated, {1} planned\n",
-                    search.simulated, search.planned);
+  printPlans(search, options, explains);
   if (!output.empty())
     outs() << "wrote " << output << "; build it with 'pipewright build "
            << options.model << " --config " << output << " -o DIR'\n";
@@ -243,7 +189,7 @@ static int runParsed() {
   mlir::MLIRContext &context = commandContext.context;
   mlir::FailureOr<PlanSearch> search = mlir::failure();
   {
-    Progress progress(request->count + 4);
+    Progress progress(request->count + 5);
     search = searchPlans(*request, context,
                          [&](StringRef step) { progress.advance(step); });
   }

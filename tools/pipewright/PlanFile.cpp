@@ -6,6 +6,7 @@
 
 #include "PlanFile.h"
 
+#include "pipewright/Driver/RematOption.h"
 #include "pipewright/Support/TextFile.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -29,6 +30,13 @@ public:
   void add(StringRef name, StringRef value, StringRef usual = "") {
     if (value != usual)
       table.insert(std::string_view(name), std::string_view(value));
+  }
+  void addList(StringRef name, ArrayRef<std::string> values) {
+    toml::array list;
+    for (const std::string &value : values)
+      list.push_back(value);
+    if (!list.empty())
+      table.insert(std::string_view(name), std::move(list));
   }
   void addFlag(StringRef name, bool value) {
     if (value)
@@ -61,7 +69,8 @@ static std::string format(const BuildOptions &options) {
   table.add("microbatches", options.microbatches);
   table.add("microbatch-size", *options.microbatchSize);
   table.add("schedule", options.schedule);
-  table.add("remat", options.remat);
+  table.addList("split-at", options.splitAt);
+  table.add("remat", formatRemat(options));
   table.add("memory", options.memory);
   table.add("optimizer", options.optimizer);
   table.add("device", options.device, usual.device);

@@ -15,6 +15,10 @@
 
 namespace pipewright {
 
+/// The schedule that \p options ask for, by name or from a file, with what
+/// is not given as by default; not for searches.
+llvm::Expected<Schedule> makeSchedule(const BuildOptions &options);
+
 /// Makes the schedule that \p options ask for, by name or from a file, and
 /// completes the options by it: ranks, micro-batches and chunks that were not
 /// given, and `needs`. Refuses a schedule that does not exist, has other

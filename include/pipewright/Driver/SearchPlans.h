@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every size of micro-batches that divides the batch, every registered schedule
-// with each usual number of chunks, each policy of recomputation: all are
-// simulated with the costs of the stages that they cut the model into, and the
-// fastest of them then planned as a build plans them, to the byte.
+// Every way to share the ranks between pipelines and their replicas, every size
+// of micro-batches that divides the batch, and every registered schedule with
+// each usual number of chunks is simulated with the layers cut and recomputed
+// as they fit into memory. The fastest are searched closer (Plan/CutSearch.h)
+// and then planned as a build plans them, to the byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 #define PIPEWRIGHT_DRIVER_SEARCHPLANS_H
 
 #include "pipewright/Driver/Compiler.h"
+#include "pipewright/Plan/StepLosses.h"
 
 #include <vector>
 
@@ -22,26 +24,51 @@ namespace pipewright {
 
 /// What a search may choose, and what it must keep to.
 struct PlanRequest {
-  /// The options that are given: the model, ranks, global batch, device. A
-  /// micro-batch size or a number of chunks that is given is kept.
+  /// The options that are given: the model, ranks of all replicas together,
+  /// global batch, device. A micro-batch size or a number of chunks that is
+  /// given is kept.
   BuildOptions options;
   bool keepsSchedule = false, keepsRemat = false;
+  /// Copies of the pipeline that share the batch; 0: any number.
+  int64_t replicas = 1;
   /// How many plans are wanted.
   size_t count = 5;
 };
 
 /// A plan as a build of the same options would have it.
 struct PlanCandidate {
-  /// Complete: what `build` takes.
+  /// What `build` takes for one of the replicas.
   BuildOptions options;
-  /// By the costs of the stages alone, in seconds: a step, and the part of the
-  /// ranks' time in which they wait.
+  int64_t replicas = 1;
+  /// The cut and what it costs.
+  JudgedCut cut;
+  /// A step, in seconds, and the part of the ranks' time in which they wait.
   double stepSeconds = 0, bubbleRatio = 0;
-  /// The rank that works longest, and for how long in a step.
-  int64_t busiestRank = 0;
-  double busiestSeconds = 0, averageSeconds = 0;
-  /// Of the rank that needs most; 0 before it is planned.
+  /// Of a step of all replicas.
+  int64_t samples = 0, tokens = 0;
+  /// FLOPs of the model itself over what the devices' peak would do in a step.
+  double flopsUse = 0;
+  /// Of the rank that needs most.
   int64_t peakBytes = 0;
+  /// Whether that is what a build allocates, to the byte. Large plans are
+  /// estimated from their layers.
+  bool isPlanned = false;
+  StepLosses losses;
+  /// The stage that computes longest, its rank, and its layers.
+  int64_t slowestStage = 0, slowestRank = 0;
+  std::vector<std::string> slowestLayers;
+
+  double getSamplesPerSecond() const { return samples / stepSeconds; }
+  double getTokensPerSecond() const { return tokens / stepSeconds; }
+  /// "none", "selective" or "full" if all layers agree, and "mixed".
+  std::string describeRemat() const;
+};
+
+/// One thing that could be different, and what that would bring.
+struct PlanChange {
+  std::string what;
+  /// Part of the time for a sample that it saves.
+  double gain = 0;
 };
 
 struct PlanSearch {
@@ -51,8 +78,11 @@ struct PlanSearch {
   std::optional<PlanCandidate> smallest;
   /// How many combinations were simulated, and how many of them planned.
   size_t simulated = 0, planned = 0;
-  /// What the model needs on one rank with the micro-batch of the first plan.
-  std::optional<PlanCandidate> single;
+  /// The model on one rank, and on all ranks as replicas without a pipeline,
+  /// with the micro-batch of the first plan.
+  std::optional<PlanCandidate> single, parallel;
+  /// Changes to the first plan, the best first.
+  std::vector<PlanChange> changes;
 };
 
 /// Fails, with diagnostics, if the model is refused or no combination can be
