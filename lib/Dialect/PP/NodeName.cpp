@@ -6,6 +6,8 @@
 
 #include "pipewright/Dialect/PP/NodeName.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
+
 using namespace mlir;
 using namespace pipewright;
 
