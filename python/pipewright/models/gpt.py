@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from ..onnxfile import DataType, Graph, Scope, Tensor, float32, int64, int64s
 from . import weights
+from .command_line import write_from_command_line
 from .shapes import causal_mask, positions, size, vector, view
 
 EPSILON = 1e-5
@@ -270,17 +271,7 @@ def main() -> None:
     parser.add_argument("--dropout", type=float, default=defaults.dropout, metavar="P",
                         help="drop embeddings, attention and what layers add with "
                         "this probability, as in training; default none")
-    parser.add_argument("--no-weights", action="store_true",
-                        help="make the parameters inputs of the graph, for "
-                        "--params-from-inputs")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE")
-    options = vars(parser.parse_args())
-    output = options.pop("output")
-    try:
-        config = GptConfig(**options)
-    except ValueError as error:
-        parser.error(str(error))
-    write_gpt(config).save(output)
+    write_from_command_line(parser, GptConfig, write_gpt)
 
 
 if __name__ == "__main__":

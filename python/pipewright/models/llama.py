@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 from ..onnxfile import DataType, Graph, Scope, Tensor, float32, int64s
 from . import weights
+from .command_line import write_from_command_line
 from .shapes import causal_mask, join, positions, size, view
 
 EPSILON = 1e-5
@@ -237,17 +238,7 @@ def main() -> None:
         default = getattr(defaults, option)
         parser.add_argument(f"--{option}", type=int, default=default, metavar="N",
                             help=f"{meaning}; default {default}")
-    parser.add_argument("--no-weights", action="store_true",
-                        help="make the parameters inputs of the graph, for "
-                        "--params-from-inputs")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE")
-    options = vars(parser.parse_args())
-    output = options.pop("output")
-    try:
-        config = LlamaConfig(**options)
-    except ValueError as error:
-        parser.error(str(error))
-    write_llama(config).save(output)
+    write_from_command_line(parser, LlamaConfig, write_llama)
 
 
 if __name__ == "__main__":
