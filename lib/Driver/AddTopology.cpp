@@ -58,7 +58,6 @@ LogicalResult pipewright::addTopology(ModuleOp module, BuildOptions &options) {
     return refuse(base.takeError());
   DeviceNeeds &needs = options.devices;
   needs.kindFactors = getKindFactors(module, *topology, *base);
-  needs.rankFactors.assign(options.ranks, needs.kindFactors.front());
   bool areAlike = llvm::all_of(needs.kindFactors, [&](double factor) {
     return factor == needs.kindFactors.front();
   });
@@ -71,7 +70,6 @@ LogicalResult pipewright::addTopology(ModuleOp module, BuildOptions &options) {
       target, schedule, makeEqualCosts(module, schedule.getStages()));
   if (!placement)
     return refuse(placement.takeError());
-  needs.rankFactors = placement->factors;
   needs.devices = placement->order.devices;
   return success();
 }

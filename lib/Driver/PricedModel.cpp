@@ -78,3 +78,9 @@ int64_t pipewright::countTokens(ModuleOp module) {
   }
   return labels ? *labels : integers.value_or(samples);
 }
+
+PricedModel::PricedModel(OwningOpRef<ModuleOp> read)
+    : module(std::move(read)), units(pp::getModel(*module)),
+      layers(makePlanLayers(*module, units)), copies(pp::countCopies(*module)),
+      flops(countFlops(units)), tokens(countTokens(*module)),
+      kind(getMainKind(*module)) {}

@@ -12,6 +12,7 @@
 #include "pipewright/Stages/LayerUnits.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace pipewright {
 
@@ -28,6 +29,17 @@ FloatKind getMainKind(mlir::ModuleOp module);
 /// What a micro-batch is counted in, as the executables count it: elements of
 /// the labels or, without any, of the first input of integers, or samples.
 int64_t countTokens(mlir::ModuleOp module);
+
+/// A model whose layers are priced, for one size of micro-batches.
+struct PricedModel {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  LayerUnits units;
+  std::vector<PlanLayer> layers;
+  int64_t copies, flops, tokens;
+  FloatKind kind;
+
+  explicit PricedModel(mlir::OwningOpRef<mlir::ModuleOp> read);
+};
 
 } // namespace pipewright
 

@@ -26,21 +26,6 @@ using namespace mlir;
 using namespace pipewright;
 
 namespace {
-/// The model with priced layers, for one size of micro-batches.
-struct PricedModel {
-  OwningOpRef<ModuleOp> module;
-  LayerUnits units;
-  std::vector<PlanLayer> layers;
-  int64_t copies, flops, tokens;
-  FloatKind kind;
-
-  explicit PricedModel(OwningOpRef<ModuleOp> read)
-      : module(std::move(read)), units(pp::getModel(*module)),
-        layers(makePlanLayers(*module, units)),
-        copies(pp::countCopies(*module)), flops(countFlops(units)),
-        tokens(countTokens(*module)), kind(getMainKind(*module)) {}
-};
-
 /// A shape with the cut that it begins with, by the estimate of its time.
 struct Scored {
   PlanShape shape;
@@ -250,15 +235,13 @@ void PlanSearcher::scoreAll() {
 static void addSlowestStage(const Schedule &schedule, const JudgedCut &cut,
                             const LayerUnits &units, PlanCandidate &candidate) {
   double slowest = -1;
-  for (auto [stage, cost] : llvm::enumerate(cut.costs.stages)) {
-    int64_t rank = schedule.getRank(stage);
-    double time = (cost.f + cost.b + cost.w + cost.r.value_or(0)) *
-                  cut.costs.machine.getRankFactor(rank);
+  for (int64_t stage = 0; stage < schedule.getStages(); ++stage) {
+    double time = getStageTime(schedule, cut.costs, stage);
     if (time <= slowest)
       continue;
     slowest = time;
     candidate.slowestStage = stage;
-    candidate.slowestRank = rank;
+    candidate.slowestRank = schedule.getRank(stage);
   }
   size_t begin = cut.begins[candidate.slowestStage];
   size_t next = candidate.slowestStage + 1;

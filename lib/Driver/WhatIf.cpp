@@ -6,6 +6,7 @@
 
 #include "pipewright/Driver/WhatIf.h"
 
+#include "pipewright/Plan/StepLosses.h"
 #include "pipewright/Schedule/Orders.h"
 #include "pipewright/Schedule/Recomputation.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
@@ -30,10 +31,7 @@ std::string JudgedStep::describeLimit() const {
 }
 
 static double getMakespanWithoutMessages(const StepModel &model) {
-  CostModel costs = model.costs;
-  costs.latency = costs.machine.bandwidth = 0;
-  costs.machine.links = nullptr;
-  return simulate(model.schedule, costs).makespan;
+  return simulate(model.schedule, freeLinks(model.costs)).makespan;
 }
 
 JudgedStep pipewright::judgeStep(const StepModel &model) {

@@ -22,10 +22,18 @@ double pipewright::simulateCut(const Schedule &schedule,
   return simulate(addRecomputation(schedule, recomputes), costs).makespan;
 }
 
-static void freeLinks(CostModel &costs) {
+CostModel pipewright::freeLinks(CostModel costs) {
   costs.latency = 0;
   costs.machine.bandwidth = 0;
   costs.machine.links = nullptr;
+  return costs;
+}
+
+double pipewright::getStageTime(const Schedule &schedule,
+                                const CostModel &costs, int64_t stage) {
+  const StageCost &cost = costs.stages[stage];
+  return (cost.f + cost.b + cost.w + cost.r.value_or(0)) *
+         costs.machine.getRankFactor(schedule.getRank(stage));
 }
 
 static void keepAll(CostModel &costs) {
@@ -55,14 +63,14 @@ StepLosses pipewright::findLosses(const Schedule &schedule,
                                   const JudgedCut &cut) {
   StepLosses losses;
   losses.update = cut.updateSeconds;
-  CostModel costs = cut.costs;
   double now = cut.stepSeconds - cut.updateSeconds;
+  CostModel costs;
   auto remove = [&](double &part) {
     double before = now;
     now = simulateCut(schedule, costs);
     part = before - now;
   };
-  freeLinks(costs);
+  costs = freeLinks(cut.costs);
   remove(losses.links);
   keepAll(costs);
   remove(losses.recompute);
@@ -92,9 +100,8 @@ CostModel pipewright::speedUpLinks(CostModel costs, double factor) {
 double pipewright::getBubbleRatio(const Schedule &schedule,
                                   const JudgedCut &cut) {
   double busy = 0;
-  for (auto [stage, cost] : llvm::enumerate(cut.costs.stages))
-    busy += (cost.f + cost.b + cost.w + cost.r.value_or(0)) *
-            cut.costs.machine.getRankFactor(schedule.getRank(stage));
+  for (int64_t stage = 0; stage < schedule.getStages(); ++stage)
+    busy += getStageTime(schedule, cut.costs, stage);
   double ofRank = busy * schedule.getShape().microbatches / schedule.getRanks();
   return 1 - ofRank / (cut.stepSeconds - cut.updateSeconds);
 }

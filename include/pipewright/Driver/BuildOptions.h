@@ -36,9 +36,9 @@ struct ScheduleNeeds {
 
 /// What the topology of a build says of its ranks; filled in by addTopology.
 struct DeviceNeeds {
-  /// Per kind of device, and per rank, how many times longer layers take than
-  /// their costs say.
-  std::vector<double> kindFactors, rankFactors;
+  /// Per kind of device, how many times longer layers take than their costs
+  /// say.
+  std::vector<double> kindFactors;
   /// Of each rank, its device. Empty: devices are all alike, and are given to
   /// the ranks once their messages are known.
   std::vector<int64_t> devices;

@@ -39,8 +39,16 @@ struct StepLosses {
 /// The losses of \p cut with \p schedule, which recomputes nothing itself.
 StepLosses findLosses(const Schedule &schedule, const JudgedCut &cut);
 
+/// How long \p stage takes for a micro-batch, all its roles together, on its
+/// rank.
+double getStageTime(const Schedule &schedule, const CostModel &costs,
+                    int64_t stage);
+
 /// The part of a step, without its update, in which ranks wait.
 double getBubbleRatio(const Schedule &schedule, const JudgedCut &cut);
+
+/// \p costs with messages that take no time.
+CostModel freeLinks(CostModel costs);
 
 /// \p costs with links that take a part of their time.
 CostModel speedUpLinks(CostModel costs, double factor);
