@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cassert>
+#include <numeric>
 
 using namespace llvm;
 using namespace pipewright;
@@ -27,7 +28,10 @@ static double getQuantile(ArrayRef<double> samples, double share) {
 Measurement Measurement::of(std::vector<double> samples) {
   assert(!samples.empty() && "nothing was measured");
   llvm::sort(samples);
-  return {getQuantile(samples, 0.5),
+  double longest = longestPerMedian * getQuantile(samples, 0.5);
+  auto end = llvm::upper_bound(samples, longest);
+  return {std::accumulate(samples.begin(), end, 0.0) /
+              std::distance(samples.begin(), end),
           getQuantile(samples, 0.75) - getQuantile(samples, 0.25),
           static_cast<int64_t>(samples.size())};
 }

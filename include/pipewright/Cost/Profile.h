@@ -25,12 +25,15 @@ namespace pipewright {
 
 /// A time that was measured several times.
 struct Measurement {
-  /// The median.
+  /// What one takes in a sum of many: the mean, as times have a tail that their
+  /// median ignores. Those above longestPerMedian times the median are left
+  /// out: then something else ran.
   double seconds = 0;
   /// The distance of the quartiles.
   double spread = 0;
   int64_t samples = 0;
 
+  static constexpr double longestPerMedian = 3;
   /// Of at least one sample, in any order.
   static Measurement of(std::vector<double> samples);
 };

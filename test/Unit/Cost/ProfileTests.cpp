@@ -15,15 +15,22 @@
 using namespace llvm;
 using namespace pipewright;
 
-// numpy.percentile([5, 1, 4, 2], [25, 50, 75]) is [1.75, 3, 4.25].
-TEST(Measurement, IsMedianAndDistanceOfQuartiles) {
-  Measurement time = Measurement::of({5, 1, 4, 2});
-  EXPECT_DOUBLE_EQ(time.seconds, 3);
-  EXPECT_DOUBLE_EQ(time.spread, 2.5);
+// numpy.percentile([8, 1, 4, 2], [25, 50, 75]) is [1.75, 3, 5].
+TEST(Measurement, IsMeanAndDistanceOfQuartiles) {
+  Measurement time = Measurement::of({8, 1, 4, 2});
+  EXPECT_DOUBLE_EQ(time.seconds, 3.75);
+  EXPECT_DOUBLE_EQ(time.spread, 3.25);
   EXPECT_EQ(time.samples, 4);
   Measurement single = Measurement::of({7});
   EXPECT_DOUBLE_EQ(single.seconds, 7);
   EXPECT_DOUBLE_EQ(single.spread, 0);
+}
+
+TEST(Measurement, LeavesOutWhatSomethingElseInterrupted) {
+  Measurement time = Measurement::of({2, 2, 3, 6.1, 50});
+  EXPECT_DOUBLE_EQ(time.seconds, (2 + 2 + 3 + 6.1) / 4);
+  EXPECT_EQ(time.samples, 5);
+  EXPECT_DOUBLE_EQ(Measurement::of({2, 2, 2, 6.1}).seconds, 2);
 }
 
 static MeasuredLink makeLink(ArrayRef<std::pair<int64_t, double>> points) {
