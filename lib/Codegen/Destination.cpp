@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -28,12 +29,27 @@ static Value getWriteBuffer(Value tensor, RewriterBase &rewriter) {
                                            getBufferType(tensor), tensor);
 }
 
-/// The use of \p result that copies it to a buffer of the function, or null.
+/// The use of \p result, in whatever shape, that copies it to a buffer of the
+/// function, or null.
 static MaterializeInDestinationOp findMaterialize(Value result) {
-  for (Operation *user : result.getUsers())
+  for (Operation *user : result.getUsers()) {
     if (auto materialize = dyn_cast<MaterializeInDestinationOp>(user))
       return materialize;
+    if (auto reshape = dyn_cast<nn::ReshapeOp>(user))
+      if (auto materialize = findMaterialize(reshape.getResult()))
+        return materialize;
+  }
   return {};
+}
+
+/// \p buffer, which is contiguous, in the shape of \p tensor.
+static Value reshapeBuffer(Value buffer, Value tensor, RewriterBase &rewriter) {
+  MemRefType type = getBufferType(tensor);
+  if (buffer.getType() == type)
+    return buffer;
+  return memref::ReinterpretCastOp::create(
+      rewriter, tensor.getLoc(), type, buffer, /*offset=*/0, type.getShape(),
+      computeSuffixProduct(type.getShape()));
 }
 
 Destination pipewright::takeDestination(Value result, RewriterBase &rewriter,
@@ -54,7 +70,7 @@ Destination pipewright::takeDestination(Value result, RewriterBase &rewriter,
   rewriter.setInsertionPoint(op);
   destination.written = result;
   if (MaterializeInDestinationOp materialize = findMaterialize(result)) {
-    destination.buffer = materialize.getDest();
+    destination.buffer = reshapeBuffer(materialize.getDest(), result, rewriter);
     rewriter.eraseOp(materialize);
     return destination;
   }

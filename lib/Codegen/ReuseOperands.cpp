@@ -50,9 +50,10 @@ static bool isScratchUntil(Value value, Operation *user) {
     return computed.getWritable() &&
            computed.getBuffer().getDefiningOp<memref::AllocOp>();
   auto producer = dyn_cast_if_present<DestinationStyleOpInterface>(op);
-  return producer && llvm::all_of(producer.getDpsInits(), [](Value init) {
+  return producer && llvm::all_of(producer.getDpsInits(), [&](Value init) {
+           // It may have been computed over its own operand.
            return init.getDefiningOp<tensor::EmptyOp>() ||
-                  init.getDefiningOp<linalg::FillOp>();
+                  isScratchUntil(init, producer);
          });
 }
 

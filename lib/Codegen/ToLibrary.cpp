@@ -38,15 +38,28 @@ static Value getOneMatrix(Value operand) {
                                                     : Value();
 }
 
+/// \p operand, or what it is the transpose of: the library reads it across, so
+/// that no transpose has to be in memory.
+static std::pair<Value, bool> readAcross(Value operand, bool isTransposed) {
+  auto transpose = operand.getDefiningOp<nn::TransposeOp>();
+  if (!transpose)
+    return {operand, isTransposed};
+  SmallVector<int64_t> swap(transpose.getPermutation());
+  std::swap(swap[swap.size() - 2], swap[swap.size() - 1]);
+  if (!llvm::equal(swap, llvm::seq<int64_t>(0, swap.size())))
+    return {operand, isTransposed};
+  return {transpose.getOperand(), !isTransposed};
+}
+
 /// The call that computes \p op, with tensors for operands and no result yet.
 static MatMulCall describe(nn::MatMulOp op) {
-  ArrayRef<int64_t> lhs = op.getLhs().getType().getShape();
   ArrayRef<int64_t> result = op.getResult().getType().getShape();
   MatMulCall call;
-  call.lhs = op.getLhs();
-  call.rhs = op.getRhs();
-  call.transposeLhs = op.getTransposeLhs();
-  call.transposeRhs = op.getTransposeRhs();
+  std::tie(call.lhs, call.transposeLhs) =
+      readAcross(op.getLhs(), op.getTransposeLhs());
+  std::tie(call.rhs, call.transposeRhs) =
+      readAcross(op.getRhs(), op.getTransposeRhs());
+  ArrayRef<int64_t> lhs = cast<RankedTensorType>(call.lhs.getType()).getShape();
   call.batch = ShapedType::getNumElements(result.drop_back(2));
   call.m = result[result.size() - 2];
   call.n = result.back();
@@ -55,7 +68,7 @@ static MatMulCall describe(nn::MatMulOp op) {
   call.strideRhs = call.k * call.n;
   call.strideResult = call.m * call.n;
 
-  if (Value matrix = getOneMatrix(op.getRhs())) {
+  if (Value matrix = getOneMatrix(call.rhs)) {
     call.rhs = matrix;
     call.strideRhs = 0;
     // Rows of all batches times one matrix are one product.
@@ -64,7 +77,7 @@ static MatMulCall describe(nn::MatMulOp op) {
       call.batch = 1;
     }
   }
-  if (Value matrix = getOneMatrix(op.getLhs()); matrix && call.batch > 1) {
+  if (Value matrix = getOneMatrix(call.lhs); matrix && call.batch > 1) {
     call.lhs = matrix;
     call.strideLhs = 0;
   }

@@ -30,6 +30,7 @@ using namespace pipewright;
 namespace {
 struct ToLinalg : pipewright::impl::ToLinalgBase<ToLinalg> {
   void runOnOperation() override {
+    joinPads(getOperation());
     RewritePatternSet patterns(&getContext());
     populateAttentionToLinalg(patterns);
     populateConvolutionToLinalg(patterns);

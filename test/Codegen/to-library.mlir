@@ -15,6 +15,38 @@ nn.function @result(%a: tensor<2x8xf32>, %b: tensor<16x8xf32>) -> tensor<2x16xf3
   nn.return %0 : tensor<2x16xf32>
 }
 
+// Also in another shape than that in which it is computed.
+
+// CHECK-LABEL: func.func @layer.reshaped(
+// CHECK-SAME:    %[[C:[^:]*]]: memref<1x2x16xf32>
+nn.function @reshaped(%a: tensor<2x8xf32>, %b: tensor<16x8xf32>) -> tensor<1x2x16xf32> {
+  // CHECK-NOT: memref.alloc
+  // CHECK: %[[RESHAPED:.*]] = memref.reinterpret_cast %[[C]] {{.*}} to memref<2x16xf32>
+  // CHECK: %[[TARGET:.*]] = memref.reinterpret_cast %[[RESHAPED]]
+  // CHECK: call @pprtCpuMatmulF32(%{{.*}}, %{{.*}}, %[[TARGET]],
+  // CHECK-NOT: materialize_in_destination
+  %0 = nn.matmul %a, %b transpose_rhs : tensor<2x8xf32>, tensor<16x8xf32> -> tensor<2x16xf32>
+  %1 = nn.reshape %0 : tensor<2x16xf32> -> tensor<1x2x16xf32>
+  nn.return %1 : tensor<1x2x16xf32>
+}
+
+// The kernel reads an operand across: its transpose is not made. Twice
+// transposed is as it was.
+
+// CHECK-LABEL: func.func @layer.transposed(
+// CHECK-SAME:    %[[A:[^:]*]]: memref<2x8xf32> {{[^%]*}}%[[B:[^:]*]]: memref<16x8xf32> {{[^%]*}}%[[W:[^:]*]]: memref<8x4xf32>
+nn.function @transposed(%a: tensor<2x8xf32>, %b: tensor<16x8xf32>, %w: tensor<8x4xf32>) -> (tensor<2x16xf32>, tensor<2x4xf32>) {
+  // CHECK: %[[TRANSPOSES:.*]] = arith.constant 1 : i32
+  // CHECK: call @pprtCpuMatmulF32({{.*}}, %[[TRANSPOSES]], %{{[^,]*}})
+  // CHECK: %[[PLAIN:.*]] = arith.constant 0 : i32
+  // CHECK: call @pprtCpuMatmulF32({{.*}}, %{{[^,]*}}, %{{[^,]*}})
+  %0 = nn.transpose %b [1, 0] : tensor<16x8xf32> -> tensor<8x16xf32>
+  %1 = nn.matmul %a, %0 : tensor<2x8xf32>, tensor<8x16xf32> -> tensor<2x16xf32>
+  %2 = nn.transpose %w [1, 0] : tensor<8x4xf32> -> tensor<4x8xf32>
+  %3 = nn.matmul %a, %2 transpose_rhs : tensor<2x8xf32>, tensor<4x8xf32> -> tensor<2x4xf32>
+  nn.return %1, %3 : tensor<2x16xf32>, tensor<2x4xf32>
+}
+
 // A contribution to an accumulator is added by the kernel itself.
 
 // CHECK-LABEL: func.func @layer.accumulator(

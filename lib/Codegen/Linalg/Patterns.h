@@ -18,6 +18,9 @@ class RewritePatternSet;
 
 namespace pipewright {
 
+/// Turns sums of zero-padded tensors that make up a whole into nn.concat.
+void joinPads(mlir::func::FuncOp function);
+
 void populateAttentionToLinalg(mlir::RewritePatternSet &patterns);
 void populateConvolutionToLinalg(mlir::RewritePatternSet &patterns);
 void populateElementwiseToLinalg(mlir::RewritePatternSet &patterns);
