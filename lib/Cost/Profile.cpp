@@ -11,6 +11,7 @@
 
 #include <cassert>
 #include <numeric>
+#include <tuple>
 
 using namespace llvm;
 using namespace pipewright;
@@ -41,6 +42,19 @@ const MeasuredLayer *Profile::find(StringRef key) const {
     if (layer.key == key)
       return &layer;
   return nullptr;
+}
+
+const MeasuredLink *Profile::getTypicalLink() const {
+  if (links.empty())
+    return nullptr;
+  std::vector<const MeasuredLink *> bySpeed;
+  for (const MeasuredLink &link : links)
+    bySpeed.push_back(&link);
+  llvm::sort(bySpeed, [](const MeasuredLink *a, const MeasuredLink *b) {
+    return std::tie(b->bytesPerSecond, a->ranks) <
+           std::tie(a->bytesPerSecond, b->ranks);
+  });
+  return bySpeed[bySpeed.size() / 2];
 }
 
 void pipewright::fitLink(MeasuredLink &link) {

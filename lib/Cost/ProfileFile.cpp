@@ -12,7 +12,7 @@
 using namespace llvm;
 using namespace pipewright;
 
-static constexpr int64_t formatVersion = 1;
+static constexpr int64_t formatVersion = 2;
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -49,7 +49,7 @@ static json::Value write(const MeasuredLink &link) {
   for (const MeasuredLink::Point &point : link.points)
     points.push_back(
         json::Object{{"bytes", point.bytes}, {"time", write(point.time)}});
-  return json::Object{{"between", link.between},
+  return json::Object{{"ranks", link.ranks},
                       {"latency_seconds", link.latencySeconds},
                       {"bytes_per_second", link.bytesPerSecond},
                       {"points", std::move(points)}};
@@ -89,6 +89,7 @@ json::Value pipewright::toJSON(const Profile &profile) {
                       {"target_cpu", profile.targetCpu},
                       {"layers", writeList(profile.layers)},
                       {"updates", writeList(profile.updates)},
+                      {"hosts", profile.hosts},
                       {"links", writeList(profile.links)}};
 }
 
@@ -163,19 +164,36 @@ static bool fromJSON(const json::Value &value, MeasuredLink::Point &point,
 static bool fromJSON(const json::Value &value, MeasuredLink &link,
                      json::Path path) {
   if (!checkKeys(value,
-                 {"between", "latency_seconds", "bytes_per_second", "points"},
-                 {}, path))
+                 {"ranks", "latency_seconds", "bytes_per_second", "points"}, {},
+                 path))
     return false;
   json::ObjectMapper mapper(value, path);
-  if (!mapper.map("between", link.between) ||
+  if (!mapper.map("ranks", link.ranks) ||
       !mapper.map("latency_seconds", link.latencySeconds) ||
       !mapPositive(mapper, "bytes_per_second", link.bytesPerSecond, path) ||
       !mapper.map("points", link.points))
     return false;
-  if (link.latencySeconds >= 0)
+  if (link.latencySeconds < 0) {
+    path.field("latency_seconds").report("must be at least 0");
+    return false;
+  }
+  if (link.ranks.size() == 2 && 0 <= link.ranks[0] &&
+      link.ranks[0] < link.ranks[1])
     return true;
-  path.field("latency_seconds").report("must be at least 0");
+  path.field("ranks").report("must be two ranks, the smaller one first");
   return false;
+}
+
+/// Links join ranks whose hosts are known.
+static bool checkHosts(const Profile &profile, json::Path path) {
+  int64_t count = profile.hosts.size();
+  for (auto [index, link] : enumerate(profile.links)) {
+    if (link.ranks[1] < count)
+      continue;
+    path.field("links").index(index).report("joins a rank without a host");
+    return false;
+  }
+  return true;
 }
 
 static bool fromJSON(const json::Value &value, Profile &profile,
@@ -184,7 +202,8 @@ static bool fromJSON(const json::Value &value, Profile &profile,
                  {"format_version", "tool_version", "date", "model",
                   "model_sha256", "bindings", "inputs", "microbatch_size",
                   "precision", "loss", "forward_only", "ranks", "device",
-                  "target", "target_cpu", "layers", "updates", "links"},
+                  "target", "target_cpu", "layers", "updates", "hosts",
+                  "links"},
                  {}, path))
     return false;
   json::ObjectMapper mapper(value, path);
@@ -211,7 +230,8 @@ static bool fromJSON(const json::Value &value, Profile &profile,
          mapper.map("target_cpu", profile.targetCpu) &&
          mapper.map("layers", profile.layers) &&
          mapper.map("updates", profile.updates) &&
-         mapper.map("links", profile.links);
+         mapper.map("hosts", profile.hosts) &&
+         mapper.map("links", profile.links) && checkHosts(profile, path);
 }
 } // namespace pipewright
 

@@ -102,11 +102,11 @@ bool TopologyReader::readMeasured(const json::Value &value, json::Path path,
   Expected<Profile> profile = readProfile(resolve(file));
   if (!profile)
     return refuse(profile.takeError(), path);
-  if (profile->links.empty())
+  const MeasuredLink *measured = profile->getTypicalLink();
+  if (!measured)
     return refuse(createStringError("'" + file + "' has no links"), path);
-  const MeasuredLink &measured = profile->links.front();
-  link.latencySeconds = measured.latencySeconds;
-  link.bytesPerSecond = measured.bytesPerSecond;
+  link.latencySeconds = measured->latencySeconds;
+  link.bytesPerSecond = measured->bytesPerSecond;
   if (link.source.empty())
     link.source = "measured: " + file;
   return true;

@@ -1,4 +1,4 @@
-//===- Launcher.cpp - Starts programs on this machine
+//===- Launcher.cpp - Starts programs on one or several ranks
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -16,17 +16,18 @@
 using namespace llvm;
 using namespace pipewright;
 
-Expected<Launcher> Launcher::create(int64_t ranks) {
+Expected<Launcher> Launcher::create(int64_t ranks, std::string hostfile) {
   SmallString<128> session;
   if (std::error_code error =
           sys::fs::createUniqueDirectory("pipewright-run", session))
     return createStringError(error, "cannot make a temporary folder: " +
                                         error.message());
-  return Launcher(ranks, session.str().str());
+  return Launcher(ranks, std::move(hostfile), session.str().str());
 }
 
 Launcher::Launcher(Launcher &&other)
-    : ranks(other.ranks), session(std::move(other.session)) {
+    : ranks(other.ranks), hostfile(std::move(other.hostfile)),
+      session(std::move(other.session)) {
   other.session.clear();
 }
 
@@ -42,6 +43,8 @@ Launcher::makeCommand(std::vector<std::string> program) const {
     command = {"mpirun",           "-quiet",    "-n",   std::to_string(ranks),
                "--oversubscribe",  "--bind-to", "none", "--mca",
                "orte_tmpdir_base", session};
+    if (!hostfile.empty())
+      command.insert(command.end(), {"--hostfile", hostfile});
     if (geteuid() == 0)
       command.push_back("--allow-run-as-root");
   }

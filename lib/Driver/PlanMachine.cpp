@@ -26,9 +26,9 @@ PlanMachine::read(const BuildOptions &options,
   }
   if (!profile)
     return machine;
-  if (!profile->links.empty()) {
-    machine.latency = profile->links.front().latencySeconds;
-    machine.bandwidth = profile->links.front().bytesPerSecond;
+  if (const MeasuredLink *link = profile->getTypicalLink()) {
+    machine.latency = link->latencySeconds;
+    machine.bandwidth = link->bytesPerSecond;
   }
   for (const MeasuredUpdate &update : profile->updates)
     if (update.optimizer == options.optimizer)

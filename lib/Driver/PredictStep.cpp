@@ -130,10 +130,11 @@ FailureOr<StepModel> pipewright::makeStepModel(
     llvm::Expected<double> update =
         getUpdateSeconds(options, plan, profile, pp::countCopies(module));
     if (!update)
+  const MeasuredLink *link = profile ? profile->getTypicalLink() : nullptr;
       return refuse(update.takeError());
     machine.updateSeconds = *update;
-    if (profile && !profile->links.empty())
-      machine.updateSeconds += getExchangeSeconds(profile->links.front(), plan);
+    if (link)
+      machine.updateSeconds += getExchangeSeconds(*link, plan);
   }
   model->updateSeconds = machine.updateSeconds;
   if (!options.topology.empty()) {
@@ -142,10 +143,9 @@ FailureOr<StepModel> pipewright::makeStepModel(
     if (!placement)
       return refuse(placement.takeError());
     machine.placement = std::move(*placement);
-  } else if (profile && !profile->links.empty()) {
-    const MeasuredLink &link = profile->links.front();
-    machine.latencySeconds = link.latencySeconds;
-    machine.bytesPerSecond = link.bytesPerSecond;
+  } else if (link) {
+    machine.latencySeconds = link->latencySeconds;
+    machine.bytesPerSecond = link->bytesPerSecond;
     addLink(machine, model->costs);
   }
   return model;

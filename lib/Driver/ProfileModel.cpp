@@ -146,7 +146,8 @@ namespace {
 /// The program that measures, and a place for what it prints.
 class ProfilerProgram {
 public:
-  static llvm::Expected<ProfilerProgram> create();
+  /// In a folder for temporary files, or in one in \p parent.
+  static llvm::Expected<ProfilerProgram> create(StringRef parent);
   ProfilerProgram(ProfilerProgram &&) = default;
   ~ProfilerProgram() {
     if (!folder.empty())
@@ -154,9 +155,12 @@ public:
   }
 
   std::string getPath() const { return makePath("bin/profiler"); }
-  /// The numbers in the lines that \p command prints, so many in each.
-  llvm::Expected<std::vector<SmallVector<int64_t, 3>>>
-  run(const std::vector<std::string> &command, size_t count) const;
+  /// The lines that \p command prints.
+  llvm::Expected<std::vector<std::string>>
+  run(const std::vector<std::string> &command) const;
+  /// The numbers in these lines, so many in each.
+  llvm::Expected<std::vector<SmallVector<int64_t, 4>>>
+  readNumbers(const std::vector<std::string> &command, size_t count) const;
 
 private:
   explicit ProfilerProgram(std::string folder) : folder(std::move(folder)) {}
@@ -168,10 +172,11 @@ private:
 };
 } // namespace
 
-llvm::Expected<ProfilerProgram> ProfilerProgram::create() {
-  SmallString<128> folder;
-  std::error_code error =
-      llvm::sys::fs::createUniqueDirectory("pipewright-profile", folder);
+llvm::Expected<ProfilerProgram> ProfilerProgram::create(StringRef parent) {
+  // A name with a folder before it is not one for temporary files.
+  SmallString<128> prefix(parent), folder;
+  llvm::sys::path::append(prefix, "pipewright-profile");
+  std::error_code error = llvm::sys::fs::createUniqueDirectory(prefix, folder);
   if (error)
     return llvm::createStringError(error, "cannot make a temporary folder: " +
                                               error.message());
@@ -180,17 +185,16 @@ llvm::Expected<ProfilerProgram> ProfilerProgram::create() {
     if (!error)
       error = llvm::sys::fs::create_directory(program.makePath(name));
   if (!error)
-    error = llvm::sys::fs::create_link(findRuntimeLibrary(),
-                                       program.makePath("lib/libpprt.so"));
+    error = llvm::sys::fs::copy_file(findRuntimeLibrary(),
+                                     program.makePath("lib/libpprt.so"));
   if (error)
     return llvm::createStringError(error, "cannot write into '" + folder +
                                               "': " + error.message());
   return program;
 }
 
-llvm::Expected<std::vector<SmallVector<int64_t, 3>>>
-ProfilerProgram::run(const std::vector<std::string> &command,
-                     size_t count) const {
+llvm::Expected<std::vector<std::string>>
+ProfilerProgram::run(const std::vector<std::string> &command) const {
   std::string output = makePath("output"), errors = makePath("errors");
   int status = runProgram(command, output, errors);
   auto read = [](StringRef path) {
@@ -202,9 +206,21 @@ ProfilerProgram::run(const std::vector<std::string> &command,
         "the program that measures ended with status " + Twine(status) + ": " +
         StringRef(read(errors)).trim());
   std::string text = read(output);
-  std::vector<SmallVector<int64_t, 3>> lines;
-  for (StringRef line : llvm::split(StringRef(text).trim(), '\n')) {
-    SmallVector<int64_t, 3> &numbers = lines.emplace_back();
+  std::vector<std::string> lines;
+  for (StringRef line : llvm::split(StringRef(text).trim(), '\n'))
+    lines.push_back(line.str());
+  return lines;
+}
+
+llvm::Expected<std::vector<SmallVector<int64_t, 4>>>
+ProfilerProgram::readNumbers(const std::vector<std::string> &command,
+                             size_t count) const {
+  auto lines = run(command);
+  if (!lines)
+    return lines.takeError();
+  std::vector<SmallVector<int64_t, 4>> rows;
+  for (StringRef line : *lines) {
+    SmallVector<int64_t, 4> &numbers = rows.emplace_back();
     bool isRead = true;
     for (StringRef word : llvm::split(line, ' '))
       isRead &= !word.getAsInteger(10, numbers.emplace_back());
@@ -212,7 +228,7 @@ ProfilerProgram::run(const std::vector<std::string> &command,
       return llvm::createStringError("the program that measures printed '" +
                                      line + "'");
   }
-  return lines;
+  return rows;
 }
 
 /// Adds the times of \p layers, in the order of findLayerFunctions.
@@ -220,11 +236,12 @@ static llvm::Error timeLayers(const ProfilerProgram &program,
                               const ProfileLimits &limits,
                               ArrayRef<LayerFunctions> layers,
                               Profile &profile) {
-  llvm::Expected<Launcher> launcher = Launcher::create(limits.ranks);
+  llvm::Expected<Launcher> launcher =
+      Launcher::create(limits.ranks, limits.hostfile);
   if (!launcher)
     return launcher.takeError();
   profile.ranks = limits.ranks;
-  auto lines = program.run(
+  auto lines = program.readNumbers(
       launcher->makeCommand(
           {program.getPath(), "layers", std::to_string(limits.rounds),
            std::to_string(limits.seconds), std::to_string(limits.ranks)}),
@@ -259,9 +276,9 @@ static llvm::Error timeLayers(const ProfilerProgram &program,
 
 static llvm::Error timeUpdates(const ProfilerProgram &program,
                                const ProfileLimits &limits, Profile &profile) {
-  auto lines =
-      program.run({program.getPath(), "updates", std::to_string(limits.rounds)},
-                  /*count=*/3);
+  auto lines = program.readNumbers(
+      {program.getPath(), "updates", std::to_string(limits.rounds)},
+      /*count=*/3);
   if (!lines)
     return lines.takeError();
   for (auto rule : {pp::Optimizer::SGD, pp::Optimizer::AdamW}) {
@@ -279,29 +296,50 @@ static llvm::Error timeUpdates(const ProfilerProgram &program,
   return llvm::Error::success();
 }
 
-static llvm::Error timeLinks(const ProfilerProgram &program, Profile &profile) {
+static llvm::Error timeLinks(const ProfilerProgram &program,
+                             const ProfileLimits &limits, Profile &profile) {
   constexpr const char *rounds = "30";
-  llvm::Expected<Launcher> launcher = Launcher::create(/*ranks=*/2);
+  llvm::Expected<Launcher> launcher =
+      Launcher::create(std::max<int64_t>(limits.ranks, 2), limits.hostfile);
   if (!launcher)
     return launcher.takeError();
-  auto lines = program.run(
-      launcher->makeCommand({program.getPath(), "links", rounds}), /*count=*/2);
+  auto hosts = program.run(launcher->makeCommand({program.getPath(), "hosts"}));
+  if (!hosts)
+    return hosts.takeError();
+  profile.hosts = std::move(*hosts);
+  auto lines = program.readNumbers(
+      launcher->makeCommand({program.getPath(), "links", rounds}), /*count=*/4);
   if (!lines)
     return lines.takeError();
-  std::map<int64_t, std::vector<double>> times;
+  using Pair = std::array<int64_t, 2>;
+  std::map<Pair, std::map<int64_t, std::vector<double>>> times;
   for (ArrayRef<int64_t> line : *lines)
-    times[line[0]].push_back(line[1] * 1e-9);
-  MeasuredLink &link = profile.links.emplace_back();
-  link.between = "ranks of one machine";
-  for (const auto &[bytes, samples] : times)
-    link.points.push_back({bytes, Measurement::of(samples)});
-  fitLink(link);
+    times[{line[0], line[1]}][line[2]].push_back(line[3] * 1e-9);
+  for (const auto &[ranks, ofSizes] : times) {
+    MeasuredLink &link = profile.links.emplace_back();
+    link.ranks.assign(ranks.begin(), ranks.end());
+    for (const auto &[bytes, samples] : ofSizes)
+      link.points.push_back({bytes, Measurement::of(samples)});
+    fitLink(link);
+  }
   return llvm::Error::success();
 }
 
 //===----------------------------------------------------------------------===//
 // The whole
 //===----------------------------------------------------------------------===//
+/// Where the program is put: where \p options have its times written, if other
+/// hosts have to find it; empty: where temporary files go.
+static SmallString<128> getProgramParent(const BuildOptions &options,
+                                         const ProfileLimits &limits) {
+  SmallString<128> parent;
+  if (limits.hostfile.empty())
+    return parent;
+  parent = llvm::sys::path::parent_path(options.output);
+  llvm::sys::fs::make_absolute(parent);
+  return parent;
+}
+
 
 FailureOr<Profile> pipewright::profileModel(const BuildOptions &options,
                                             const ProfileLimits &limits,
@@ -320,7 +358,8 @@ FailureOr<Profile> pipewright::profileModel(const BuildOptions &options,
     return failure();
 
   listener("Codegen");
-  llvm::Expected<ProfilerProgram> program = ProfilerProgram::create();
+  llvm::Expected<ProfilerProgram> program =
+      ProfilerProgram::create(getProgramParent(options, limits));
   if (!program)
     return refuse(program.takeError());
   ProfilerOptions profiler;
@@ -338,7 +377,7 @@ FailureOr<Profile> pipewright::profileModel(const BuildOptions &options,
   if (llvm::Error error = timeUpdates(*program, limits, *profile))
     return refuse(std::move(error));
   listener("Links' times");
-  if (llvm::Error error = timeLinks(*program, *profile))
+  if (llvm::Error error = timeLinks(*program, limits, *profile))
     return refuse(std::move(error));
   return profile;
 }

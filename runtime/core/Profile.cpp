@@ -283,39 +283,67 @@ static Status timeUpdates(int rounds) {
 // Links
 //===----------------------------------------------------------------------===//
 
-/// Half of the time in which \p bytes go to the peer and come back.
-static double timeRoundTrip(Transport &transport, uint8_t *data,
-                            uint64_t bytes) {
+/// In bytes: 8, 64, 512 and so on.
+static constexpr uint64_t smallestMessage = 8, largestMessage = 16 << 20;
+
+/// The nanoseconds in which \p bytes go to \p peer and come back.
+static int64_t timeRoundTrip(Transport &transport, uint32_t peer, uint8_t *data,
+                             uint64_t bytes) {
   int64_t begin = getMonotonicTime();
-  if (transport.getRank() == 0) {
-    transport.send(1, 0, data, bytes);
-    transport.recv(1, 0, data, bytes);
+  if (transport.getRank() < peer) {
+    transport.send(peer, CollectiveTag, data, bytes);
+    transport.recv(peer, CollectiveTag, data, bytes);
   } else {
-    transport.recv(0, 0, data, bytes);
-    transport.send(0, 0, data, bytes);
+    transport.recv(peer, CollectiveTag, data, bytes);
+    transport.send(peer, CollectiveTag, data, bytes);
   }
-  return (getMonotonicTime() - begin) / 2.0;
+  return getMonotonicTime() - begin;
 }
 
-/// Prints on rank 0 a line for each message, `BYTES NANOSECONDS`.
+/// So many times of messages of \p bytes between ranks \p a and \p b, which
+/// all ranks get.
+static std::vector<int64_t> timePair(Transport &transport, uint32_t a,
+                                     uint32_t b, uint8_t *data, uint64_t bytes,
+                                     int rounds) {
+  std::vector<int64_t> times(rounds);
+  uint32_t rank = transport.getRank();
+  for (int round = -warmUpRounds; round < rounds && (rank == a || rank == b);
+       ++round) {
+    int64_t time = timeRoundTrip(transport, a + b - rank, data, bytes);
+    if (round >= 0)
+      times[round] = time / 2;
+  }
+  broadcast(transport, times.data(), times.size() * sizeof(int64_t), a);
+  return times;
+}
+
+/// Prints on rank 0 a line for each message, `RANK RANK BYTES NANOSECONDS`.
+/// Pairs of ranks take turns.
 static Status timeLinks(int rounds) {
   std::unique_ptr<Transport> transport;
   if (Status status = createMpiTransport(transport); status.failed())
     return status;
-  if (transport->getSize() != 2)
-    return Status::error(ExitCode::Mismatch,
-                         "links are timed between 2 processes, not " +
-                             std::to_string(transport->getSize()));
-  constexpr uint64_t largest = 16 << 20;
   Arena arena;
-  if (Status status = arena.allocate(largest); status.failed())
+  if (Status status = arena.allocate(largestMessage); status.failed())
     return status;
-  for (uint64_t bytes = 8; bytes <= largest; bytes *= 8)
-    for (int round = -warmUpRounds; round < rounds; ++round) {
-      double time = timeRoundTrip(*transport, arena.at(0), bytes);
-      if (round >= 0 && transport->getRank() == 0)
-        printf("%" PRIu64 " %.0f\n", bytes, time);
-    }
+  for (uint32_t a = 0; a < transport->getSize(); ++a)
+    for (uint32_t b = a + 1; b < transport->getSize(); ++b)
+      for (uint64_t bytes = smallestMessage; bytes <= largestMessage;
+           bytes *= 8)
+        for (int64_t time :
+             timePair(*transport, a, b, arena.at(0), bytes, rounds))
+          if (transport->getRank() == 0)
+            printf("%u %u %" PRIu64 " %" PRId64 "\n", a, b, bytes, time);
+  return Status();
+}
+
+/// Prints on rank 0 a line for each rank: its host.
+static Status printHosts() {
+  std::unique_ptr<Transport> transport;
+  if (Status status = createMpiTransport(transport); status.failed())
+    return status;
+  for (const std::string &host : gatherText(*transport, transport->getHost()))
+    printf("%s\n", host.c_str());
   return Status();
 }
 
@@ -331,10 +359,12 @@ int pprtProfileMain(int argc, char **argv, const PprtDescriptor *descriptor) {
     status = timeUpdates(atoi(argv[2]));
   } else if (asks("links", 3)) {
     status = timeLinks(atoi(argv[2]));
+  } else if (asks("hosts", 2)) {
+    status = printHosts();
   } else {
     fprintf(stderr,
             "usage: %s layers ROUNDS SECONDS RANKS | updates ROUNDS | links "
-            "ROUNDS\n",
+            "ROUNDS | hosts\n",
             argv[0]);
     return static_cast<int>(ExitCode::Usage);
   }

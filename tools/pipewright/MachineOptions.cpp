@@ -50,11 +50,11 @@ Error MachineOptions::addLinks(ShareCosts &costs) const {
   Expected<Profile> measured = readProfile(profile);
   if (!measured)
     return measured.takeError();
-  if (measured->links.empty())
+  const MeasuredLink *link = measured->getTypicalLink();
+  if (!link)
     return createStringError("'" + profile + "' has no links");
-  const MeasuredLink &link = measured->links.front();
-  costs.latency = link.latencySeconds;
-  costs.machine.bandwidth = link.bytesPerSecond;
+  costs.latency = link->latencySeconds;
+  costs.machine.bandwidth = link->bytesPerSecond;
   return Error::success();
 }
 

@@ -9,10 +9,12 @@
 #include "Progress.h"
 #include "Subcommands.h"
 
+#include "pipewright/Cost/MeasuredTopology.h"
 #include "pipewright/Driver/ProfileModel.h"
 #include "pipewright/Package/PlanSummary.h"
 #include "pipewright/Support/TextFile.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -31,7 +33,18 @@ static cl::opt<int64_t>
     ranks("ranks", cl::value_desc("N"), cl::init(ProfileLimits().ranks),
           cl::sub(command), cl::cat(category),
           cl::desc("Ranks that will share this machine: so many time the "
-                   "layers at once (default 1)"));
+                   "layers at once, and messages between each two of them, or "
+                   "of two (default 1)"));
+static cl::opt<std::string>
+    hostfile("hostfile", cl::value_desc("FILE"), cl::sub(command),
+             cl::cat(category),
+             cl::desc("Have mpirun start the ranks on the hosts of this file; "
+                      "the folder of -o has to be on all of them"));
+static cl::opt<std::string> topologyOutput(
+    "topology-output", cl::value_desc("FILE"), cl::sub(command),
+    cl::cat(category),
+    cl::desc("Also write what was measured between the ranks as a .json file "
+             "for '--topology'"));
 static cl::opt<int64_t>
     rounds("rounds", cl::value_desc("N"), cl::init(ProfileLimits().rounds),
            cl::sub(command), cl::cat(category),
@@ -59,15 +72,25 @@ static void printProfile(const Profile &profile) {
     outs() << formatv("{0}: {1} for a million parameters\n", update.optimizer,
                       formatSeconds(update.getSeconds(1000000)));
   for (const MeasuredLink &link : profile.links)
-    outs() << formatv("between {0}: {1} and {2:F2} GB/s\n", link.between,
+    outs() << formatv("between ranks {0} and {1}: {2} and {3:F2} GB/s\n",
+                      link.ranks[0], link.ranks[1],
                       formatSeconds(link.latencySeconds),
                       link.bytesPerSecond * 1e-9);
 }
 
-static Error writeProfile(const Profile &profile, StringRef path) {
-  return writeTextFile(path, [&](raw_ostream &os) {
-    os << formatv("{0:2}", toJSON(profile)) << '\n';
-  });
+static Error writeJson(const json::Value &value, StringRef path) {
+  return writeTextFile(
+      path, [&](raw_ostream &os) { os << formatv("{0:2}", value) << '\n'; });
+}
+
+/// \p topologyFile may be empty.
+static Error writeFiles(const Profile &profile, const BuildOptions &options,
+                        StringRef topologyFile) {
+  if (Error error = writeJson(toJSON(profile), options.output))
+    return error;
+  if (topologyFile.empty())
+    return Error::success();
+  return writeJson(makeTopologyTable(profile, options.device), topologyFile);
 }
 
 static int runParsed() {
@@ -78,9 +101,13 @@ static int runParsed() {
     return refuse("--ranks must be from 1 to 4096");
   if (rounds < 1 || !(seconds >= 0 && seconds <= 86400))
     return refuse("--rounds must be at least 1, and --seconds from 0 to 86400");
+  if (!hostfile.empty() && !sys::fs::exists(hostfile))
+    return refuse("--hostfile: '" + hostfile +
+                  "' cannot be read: No such file or directory");
   // The linker is a library with options of its own: to run it resets ours.
   options.output = output;
-  ProfileLimits limits{ranks, rounds, seconds};
+  std::string topologyFile = topologyOutput;
+  ProfileLimits limits{ranks, rounds, seconds, hostfile};
   CommandContext commandContext;
   mlir::MLIRContext &context = commandContext.context;
 
@@ -93,7 +120,7 @@ static int runParsed() {
   }
   if (mlir::failed(profile))
     return refused;
-  if (Error error = writeProfile(*profile, options.output))
+  if (Error error = writeFiles(*profile, options, topologyFile))
     return refuse(toString(std::move(error)));
   printProfile(*profile);
   outs() << "\nwrote " << options.output << "; use it with '--profile "

@@ -51,7 +51,7 @@ struct MeasuredLayer {
   std::optional<Measurement> backwardInput, backwardWeight, recompute;
 };
 
-/// How long messages take, as measured and as the line
+/// How long messages between two ranks take, as measured and as the line
 /// `latencySeconds + bytes / bytesPerSecond` that fits best.
 struct MeasuredLink {
   struct Point {
@@ -59,8 +59,8 @@ struct MeasuredLink {
     Measurement time;
   };
 
-  /// What it joins: "ranks of one machine".
-  std::string between;
+  /// The two that it joins, the smaller one first.
+  std::vector<int64_t> ranks;
   double latencySeconds = 0;
   double bytesPerSecond = 0;
   std::vector<Point> points;
@@ -98,8 +98,14 @@ struct Profile {
   std::string device, target, targetCpu;
   std::vector<MeasuredLayer> layers;
   std::vector<MeasuredUpdate> updates;
+  /// Of each rank that exchanged messages.
+  std::vector<std::string> hosts;
+  /// Of each pair of them.
   std::vector<MeasuredLink> links;
 
+  /// For those who tell no pairs apart: the link of middle speed for large
+  /// messages, or null if there is none.
+  const MeasuredLink *getTypicalLink() const;
   /// The layer with \p key, or null.
   const MeasuredLayer *find(llvm::StringRef key) const;
 };

@@ -1,4 +1,4 @@
-//===- Launcher.h - Starts programs on this machine -------------*- C++ -*-===//
+//===- Launcher.h - Starts programs on one or several ranks -----*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -15,11 +15,13 @@
 
 namespace pipewright {
 
-/// Knows how to start so many ranks on this machine: under mpirun if there are
-/// several. Its folder goes with it, so it must live as long as they run.
+/// Knows how to start so many ranks: under mpirun if there are several, on this
+/// machine or on the hosts of a file of mpirun's. Its folder goes with it, so
+/// it must live as long as they run.
 class Launcher {
 public:
-  static llvm::Expected<Launcher> create(int64_t ranks);
+  static llvm::Expected<Launcher> create(int64_t ranks,
+                                         std::string hostfile = "");
   Launcher(Launcher &&other);
   ~Launcher();
 
@@ -27,10 +29,12 @@ public:
   std::vector<std::string> makeCommand(std::vector<std::string> program) const;
 
 private:
-  Launcher(int64_t ranks, std::string session)
-      : ranks(ranks), session(std::move(session)) {}
+  Launcher(int64_t ranks, std::string hostfile, std::string session)
+      : ranks(ranks), hostfile(std::move(hostfile)),
+        session(std::move(session)) {}
 
   int64_t ranks;
+  std::string hostfile;
   /// Where OpenMPI keeps its files of one run. By default runs of one user
   /// share a folder that the last one removes, even while another is about to
   /// use it.

@@ -19,10 +19,14 @@ struct ProfileLimits {
   /// Each time is taken at least so often, and for at least so long in all.
   int64_t rounds = 10;
   double seconds = 5;
+  /// Of mpirun: where the ranks run; empty: on this machine.
+  std::string hostfile = {};
 };
 
 /// Compiles the layers of the model of \p options for its target and times
-/// them, and messages between two ranks, on this machine.
+/// them, and messages between each two of the ranks, of which there are at
+/// least two then. With a file of hosts, the folder of the options' output is
+/// one that all hosts see.
 mlir::FailureOr<Profile> profileModel(const BuildOptions &options,
                                       const ProfileLimits &limits,
                                       mlir::MLIRContext &context,

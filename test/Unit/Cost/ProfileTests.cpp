@@ -41,6 +41,14 @@ static MeasuredLink makeLink(ArrayRef<std::pair<int64_t, double>> points) {
   return link;
 }
 
+TEST(Profile, HasATypicalLinkOfMiddleSpeed) {
+  Profile profile;
+  EXPECT_FALSE(profile.getTypicalLink());
+  for (double bandwidth : {1e9, 4e9, 2e9})
+    profile.links.push_back({{0, 1}, 0, bandwidth, {}});
+  EXPECT_EQ(profile.getTypicalLink()->bytesPerSecond, 2e9);
+}
+
 TEST(FitLink, FindsTheLineThatItsPointsLieOn) {
   // 2 us and 1 GB/s.
   MeasuredLink link =
@@ -90,11 +98,12 @@ static Profile makeProfile() {
   profile.layers.push_back(layer);
   profile.updates.push_back({"adamw", 2000, {4e-3, 1e-4, 10}});
   MeasuredLink link;
-  link.between = "ranks of one machine";
+  link.ranks = {0, 1};
   link.latencySeconds = 1e-6;
   link.bytesPerSecond = 5e9;
   link.points.push_back({8, {1e-6, 1e-7, 30}});
   profile.links.push_back(link);
+  profile.hosts = {"here", "there"};
   return profile;
 }
 
@@ -152,7 +161,7 @@ TEST_F(ProfileFile, NamesFileAndKeyOfAFault) {
             "is missing at FILE.date");
   EXPECT_EQ(getError(spoil([](auto &object) { object["more"] = 1; })),
             "is not a key that is known at FILE.more");
-  EXPECT_EQ(getError(spoil([](auto &object) { object["format_version"] = 2; })),
+  EXPECT_EQ(getError(spoil([](auto &object) { object["format_version"] = 1; })),
             "is not a version that is known at FILE.format_version");
   EXPECT_EQ(getError(spoil([](auto &object) { object["model"] = 2; })),
             "expected string at FILE.model");
@@ -163,4 +172,7 @@ TEST_F(ProfileFile, NamesFileAndKeyOfAFault) {
   EXPECT_EQ(
       getError(spoil([&](auto &object) { getLayer(object).erase("forward"); })),
       "is missing at FILE.layers[0].forward");
+  EXPECT_EQ(getError(spoil(
+                [](auto &object) { object["hosts"] = json::Array{"here"}; })),
+            "joins a rank without a host at FILE.links[0]");
 }

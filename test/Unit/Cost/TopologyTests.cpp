@@ -6,8 +6,11 @@
 
 #include "pipewright/Cost/Topology.h"
 
+#include "pipewright/Cost/MeasuredTopology.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
@@ -200,12 +203,12 @@ TEST_F(TopologyFile, HasTheNamesOfNodes) {
 
 TEST_F(TopologyFile, TakesLinksFromAProfileBesideIt) {
   write("links.json",
-        R"({"format_version": 1, "tool_version": "0.1", "date": "", "model": "",
+        R"({"format_version": 2, "tool_version": "0.1", "date": "", "model": "",
  "model_sha256": "", "bindings": {}, "inputs": {}, "microbatch_size": 1,
  "precision": "", "loss": "", "forward_only": false, "ranks": 1, "device": "",
  "target": "cpu", "target_cpu": "native", "layers": [], "updates": [],
- "links": [{"between": "ranks", "latency_seconds": 3, "bytes_per_second": 5,
-            "points": []}]})");
+ "hosts": ["a", "b"], "links": [{"ranks": [0, 1], "latency_seconds": 3,
+ "bytes_per_second": 5, "points": []}]})");
   std::string text =
       "name = 'mine'\n[links.bus]\nprofile = 'links.json'\n[[nodes]]\n"
       "inside = 'bus'\ndevices = [{device = 'cpu', count = 2}]\n";
@@ -213,6 +216,26 @@ TEST_F(TopologyFile, TakesLinksFromAProfileBesideIt) {
   EXPECT_EQ(topology.getLink(0, 1).latencySeconds, 3);
   EXPECT_EQ(topology.getLink(0, 1).bytesPerSecond, 5);
   EXPECT_EQ(topology.getLink(0, 1).source, "measured: links.json");
+}
+
+TEST_F(TopologyFile, IsMadeOfMeasuredPairs) {
+  Profile profile;
+  profile.hosts = {"left", "right", "left"};
+  profile.links.push_back({{0, 1}, 3e-6, 1e9, {}});
+  profile.links.push_back({{0, 2}, 1e-6, 4e9, {}});
+  profile.links.push_back({{1, 2}, 2e-6, 2e9, {}});
+  std::string path =
+      write("measured.json",
+            formatv("{0:2}", makeTopologyTable(profile, "cpu")).str());
+  topology = cantFail(loadTopology(path));
+  ASSERT_EQ(topology.getNodes(), 2);
+  EXPECT_EQ(topology.getHost(0), "left");
+  EXPECT_EQ(topology.getDevices(0), 2);
+  // Ranks 0 and 2, then rank 1.
+  EXPECT_EQ(topology.getLink(0, 1).bytesPerSecond, 4e9);
+  EXPECT_EQ(topology.getLink(1, 0).bytesPerSecond, 4e9);
+  EXPECT_EQ(topology.getLink(0, 2).bytesPerSecond, 1e9);
+  EXPECT_EQ(topology.getLink(2, 1).latencySeconds, 2e-6);
 }
 
 TEST_F(TopologyFile, NamesFileAndKeyOfAFault) {

@@ -196,5 +196,5 @@ TEST(Profile, RefusesOtherWords) {
   EXPECT_EQ(pprtProfileMain(2, const_cast<char **>(words), &descriptor), 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "usage: profiler layers ROUNDS SECONDS RANKS | updates ROUNDS | "
-            "links ROUNDS\n");
+            "links ROUNDS | hosts\n");
 }
