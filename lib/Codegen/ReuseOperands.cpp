@@ -20,6 +20,9 @@ namespace pipewright {
 using namespace mlir;
 using namespace pipewright;
 
+using bufferization::MaterializeInDestinationOp;
+using bufferization::ToTensorOp;
+
 /// Whether \p value is the same memory as its operand, seen otherwise.
 static bool isReshape(Operation *op) {
   return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
@@ -46,7 +49,7 @@ static bool isScratchUntil(Value value, Operation *user) {
     op = op->getOperand(0).getDefiningOp();
   }
   // What code on buffers computed, such as a library's.
-  if (auto computed = dyn_cast_if_present<bufferization::ToTensorOp>(op))
+  if (auto computed = dyn_cast_if_present<ToTensorOp>(op))
     return computed.getWritable() &&
            computed.getBuffer().getDefiningOp<memref::AllocOp>();
   auto producer = dyn_cast_if_present<DestinationStyleOpInterface>(op);
@@ -57,10 +60,9 @@ static bool isScratchUntil(Value value, Operation *user) {
          });
 }
 
-/// The operand over which \p op may write result number \p result, or none.
+/// The operand over which \p op may write what \p init becomes, or none.
 static OpOperand *findReusable(linalg::GenericOp op, OpOperand &init) {
-  if (op.getNumParallelLoops() != op.getNumLoops() ||
-      !init.get().getDefiningOp<tensor::EmptyOp>())
+  if (op.getNumParallelLoops() != op.getNumLoops())
     return nullptr;
   AffineMap map = op.getMatchingIndexingMap(&init);
   if (!map.isPermutation())
@@ -73,21 +75,63 @@ static OpOperand *findReusable(linalg::GenericOp op, OpOperand &init) {
   };
   for (OpOperand *operand : op.getDpsInputOperands())
     if (operand->get().getType() == init.get().getType() &&
+        !llvm::is_contained(op.getDpsInits(), operand->get()) &&
         isReadAlong(operand->get()) && isScratchUntil(operand->get(), op))
       return operand;
   return nullptr;
+}
+
+/// Whether \p tensor is a buffer of the function for a result, which nothing
+/// reads before.
+static bool isResult(Value tensor) {
+  auto init = tensor.getDefiningOp<ToTensorOp>();
+  return init && init->hasOneUse() && isa<BlockArgument>(init.getBuffer()) &&
+         llvm::all_of(init.getBuffer().getUsers(), [&](Operation *user) {
+           return user == init || isa<MaterializeInDestinationOp>(user);
+         });
+}
+
+/// Has what the library computes into a buffer of its own, seen as \p tensor,
+/// computed into the one behind \p result instead. Returns that as a tensor, or
+/// null where this cannot be.
+static Value moveToResult(Value tensor, Value result) {
+  Operation *op = tensor.getDefiningOp();
+  while (isReshape(op) && op->getOperand(0).hasOneUse())
+    op = op->getOperand(0).getDefiningOp();
+  auto computed = dyn_cast<ToTensorOp>(op);
+  auto alloc = computed ? computed.getBuffer().getDefiningOp<memref::AllocOp>()
+                        : nullptr;
+  if (!alloc || llvm::any_of(alloc->getUsers(), [&](Operation *user) {
+        return user != computed && !isa<memref::ReinterpretCastOp>(user);
+      }))
+    return {};
+  auto init = result.getDefiningOp<ToTensorOp>();
+  init->moveAfter(computed);
+  // Casts forget the shape, which may be another.
+  alloc.getResult().replaceUsesWithIf(init.getBuffer(), [](OpOperand &use) {
+    return isa<memref::ReinterpretCastOp>(use.getOwner());
+  });
+  tensor.replaceAllUsesWith(result);
+  return result;
+}
+
+/// Has \p op write over an operand what \p init becomes, if it may.
+static void reuseOperand(linalg::GenericOp op, OpOperand &init) {
+  OpOperand *operand = findReusable(op, init);
+  if (!operand)
+    return;
+  if (init.get().getDefiningOp<tensor::EmptyOp>())
+    init.set(operand->get());
+  else if (isResult(init.get()))
+    moveToResult(operand->get(), init.get());
 }
 
 namespace {
 struct ReuseOperands : pipewright::impl::ReuseOperandsBase<ReuseOperands> {
   void runOnOperation() override {
     getOperation().walk([](linalg::GenericOp op) {
-      llvm::SmallDenseSet<Value> taken;
-      for (OpOperand &init : op.getDpsInitsMutable()) {
-        OpOperand *operand = findReusable(op, init);
-        if (operand && taken.insert(operand->get()).second)
-          init.set(operand->get());
-      }
+      for (OpOperand &init : op.getDpsInitsMutable())
+        reuseOperand(op, init);
     });
   }
 };

@@ -106,7 +106,9 @@ def ReuseOperands : Pass<"pp-reuse-operands", "::mlir::func::FuncOp"> {
     Requires linalg ops on tensors. An elementwise op whose operand was computed
     in the function, is of the result's type, is read in the order in which the
     result is written and is read by nothing after it gets that operand as its
-    destination: so bufferization needs no buffer for the result.
+    destination: so bufferization needs no buffer for the result. If it has the
+    buffer of a result of the function already, what the library computes for it
+    goes there too.
 
     ```mlir
     %1 = linalg.generic … ins(%0 : tensor<8xf32>) outs(%empty : tensor<8xf32>)
