@@ -16,6 +16,12 @@ class MemoryCase:
 
 MEMORY_CASES = {
     "deep": MemoryCase(GptConfig(), batch=4),
+    "wide": MemoryCase(
+        GptConfig(layers=4, width=128, heads=4, sequence=128, vocabulary=512), batch=4
+    ),
+    "vocabulary": MemoryCase(
+        GptConfig(layers=2, width=128, heads=4, sequence=64, vocabulary=2048), batch=2
+    ),
     "sequence": MemoryCase(
         GptConfig(layers=4, width=64, heads=2, sequence=256, vocabulary=64), batch=2
     ),
