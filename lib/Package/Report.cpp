@@ -58,9 +58,13 @@ static void writeKey(raw_ostream &html, ArrayRef<Segment> segments) {
 }
 
 static SmallVector<Segment> getCostSegments(const StageSummary &stage) {
-  return {{"f", stage.secondsForward, "forward"},
-          {"b", stage.secondsBackwardInput, "gradient for the inputs"},
-          {"w", stage.secondsBackwardWeight, "gradient for the weights"}};
+  SmallVector<Segment> segments = {
+      {"f", stage.secondsForward, "forward"},
+      {"b", stage.secondsBackwardInput, "gradient for the inputs"},
+      {"w", stage.secondsBackwardWeight, "gradient for the weights"}};
+  if (stage.secondsRecompute > 0)
+    segments.push_back({"r", stage.secondsRecompute, "recomputation"});
+  return segments;
 }
 
 static SmallVector<Segment> getMemorySegments(const MemorySummary &memory) {
@@ -115,7 +119,11 @@ static void writeBalance(raw_ostream &html, const PlanSummary &plan) {
     html << "</td></tr>\n";
   }
   html << "</table>\n";
-  writeKey(html, getCostSegments(StageSummary()));
+  // One that recomputes has all kinds.
+  writeKey(html, getCostSegments(*llvm::max_element(
+                     plan.stages, [](const auto &a, const auto &b) {
+                       return a.secondsRecompute < b.secondsRecompute;
+                     })));
 }
 
 static void writeMemory(raw_ostream &html, const PlanSummary &plan) {
