@@ -449,10 +449,9 @@ void PlanSearcher::addChanges(PlanSearch &search) {
   if (larger && larger->peakBytes > getMemory())
     add(formatBytes(larger->peakBytes - getMemory()) + " more memory a rank",
         larger->stepSeconds, larger->samples);
-  llvm::stable_sort(search.changes,
-                    [](const PlanChange &lhs, const PlanChange &rhs) {
-                      return lhs.gain > rhs.gain;
-                    });
+  llvm::sort(search.changes, [](const PlanChange &lhs, const PlanChange &rhs) {
+    return std::tie(rhs.gain, lhs.what) < std::tie(lhs.gain, rhs.what);
+  });
 }
 
 //===----------------------------------------------------------------------===//

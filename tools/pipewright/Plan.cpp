@@ -12,7 +12,7 @@
 #include "Progress.h"
 #include "Subcommands.h"
 
-#include "pipewright/Cost/Device.h"
+#include "pipewright/Cost/Topology.h"
 #include "pipewright/Driver/SearchPlans.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -73,14 +73,19 @@ static cl::opt<std::string>
 //===----------------------------------------------------------------------===//
 
 /// What each rank has, or 0; nothing, with a message, for an option that is
-/// wrong. The device has been read before.
-static std::optional<int64_t> getMemory(StringRef device) {
+/// wrong. Device and topology have been read before.
+static std::optional<int64_t> getMemory() {
   if (memory.getNumOccurrences())
     return readBytes(memory);
-  if (!costOptions.device.getNumOccurrences() &&
-      topologyOption.topology.empty())
+  if (costOptions.device.getNumOccurrences())
+    return cantFail(loadDevice(costOptions.device)).memoryBytes;
+  if (topologyOption.topology.empty())
     return 0;
-  return cantFail(loadDevice(device)).memoryBytes;
+  Topology topology = cantFail(loadTopology(topologyOption.topology));
+  auto hasLess = [](const Device &a, const Device &b) {
+    return a.memoryBytes < b.memoryBytes;
+  };
+  return min_element(topology.getKinds(), hasLess)->memoryBytes;
 }
 
 static bool checkNumbers() {
@@ -127,7 +132,7 @@ static std::optional<PlanRequest> makeRequest() {
     refuse("--forward-only: a plan is one to train");
     return std::nullopt;
   }
-  std::optional<int64_t> bytes = getMemory(options.device);
+  std::optional<int64_t> bytes = getMemory();
   std::optional<int64_t> pipelines = getReplicas();
   if (!bytes || !pipelines)
     return std::nullopt;
