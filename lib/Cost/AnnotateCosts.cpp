@@ -9,6 +9,7 @@
 #include "pipewright/Cost/FormulaRegistry.h"
 #include "pipewright/Cost/FunctionCost.h"
 #include "pipewright/Cost/LayerFunctions.h"
+#include "pipewright/Cost/LayerTimes.h"
 #include "pipewright/Cost/Profile.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -38,8 +39,10 @@ private:
   pp::CostAttr price(pp::LayerOp layer, const LayerFunctions &functions);
   pp::CostAttr estimate(pp::LayerOp layer, nn::FunctionOp function);
   const MeasuredLayer *findMeasured(const LayerFunctions &functions);
+  LogicalResult checkGiven();
   Device device;
   std::optional<Profile> measured;
+  std::optional<LayerTimes> given;
 };
 } // namespace
 
@@ -112,6 +115,11 @@ AnnotateCosts::findMeasured(const LayerFunctions &functions) {
   const MeasuredLayer *found = measured->find(getLayerKey(functions));
   if (found)
     return found;
+  bool areGiven = given && llvm::all_of(functions.layers, [&](pp::LayerOp op) {
+                    return given->find(op.getName());
+                  });
+  if (areGiven)
+    return nullptr;
   pp::LayerOp first = functions.layers.front();
   InFlightDiagnostic remark = first.emitRemark("layer '")
                               << first.getName() << "' has no measurement in '"
@@ -136,6 +144,40 @@ static pp::CostAttr measure(pp::CostAttr cost, const MeasuredLayer &layer) {
       cost.getSelectiveBytes(), cost.getInputBytes(), pp::CostSource::Measured);
 }
 
+/// \p cost with the times that \p row gives in place of its own.
+static pp::CostAttr tabulate(pp::CostAttr cost, const LayerTime &row) {
+  auto convert = [](std::optional<double> seconds, int64_t picoseconds) {
+    return seconds ? toPicoseconds(*seconds) : picoseconds;
+  };
+  return pp::CostAttr::get(
+      cost.getContext(), cost.getFlopsF(), cost.getFlopsB(), cost.getFlopsW(),
+      convert(row.forward, cost.getPicosecondsF()),
+      convert(row.backwardInput, cost.getPicosecondsB()),
+      convert(row.backwardWeight, cost.getPicosecondsW()),
+      cost.getActivationBytes(), cost.getResidualBytes(),
+      convert(row.recompute, cost.getPicosecondsR()), cost.getSelectiveBytes(),
+      cost.getInputBytes(), pp::CostSource::Table);
+}
+
+/// Refuses times of other micro-batches, and rows that match nothing.
+LogicalResult AnnotateCosts::checkGiven() {
+  pp::ModelOp model = pp::getModel(getOperation());
+  auto refuse = [&] {
+    return emitError(UnknownLoc::get(&getContext()))
+           << "'" << layerTimesFile << "' has times ";
+  };
+  if (given->microbatchSize != model.getMicrobatchSize())
+    return refuse() << "of micro-batches of " << given->microbatchSize
+                    << ", not of " << model.getMicrobatchSize();
+  for (const LayerTime &row : given->rows)
+    if (llvm::none_of(model.getOps<pp::LayerOp>(), [&](pp::LayerOp layer) {
+          return row.matches(layer.getName());
+        }))
+      return refuse() << "for '" << row.pattern
+                      << "', which matches no layer of the model";
+  return success();
+}
+
 LogicalResult AnnotateCosts::readFiles() {
   auto refuse = [&](llvm::Error error) {
     return emitError(UnknownLoc::get(&getContext()))
@@ -146,25 +188,36 @@ LogicalResult AnnotateCosts::readFiles() {
     return refuse(loaded.takeError());
   device = std::move(*loaded);
   measured.reset();
-  if (profileFile.empty())
-    return success();
-  llvm::Expected<Profile> profile = readProfile(profileFile);
-  if (!profile)
-    return refuse(profile.takeError());
-  measured = std::move(*profile);
+  given.reset();
+  if (!profileFile.empty()) {
+    llvm::Expected<Profile> profile = readProfile(profileFile);
+    if (!profile)
+      return refuse(profile.takeError());
+    measured = std::move(*profile);
+  }
+  if (!layerTimesFile.empty()) {
+    llvm::Expected<LayerTimes> times = readLayerTimes(layerTimesFile);
+    if (!times)
+      return refuse(times.takeError());
+    given = std::move(*times);
+  }
   return success();
 }
 
 void AnnotateCosts::runOnOperation() {
   if (!pp::getModel(getOperation()))
     return;
-  if (failed(readFiles()))
+  if (failed(readFiles()) || (given && failed(checkGiven())))
     return signalPassFailure();
   for (const LayerFunctions &functions : findLayerFunctions(getOperation())) {
     const MeasuredLayer *times = findMeasured(functions);
     for (pp::LayerOp layer : functions.layers) {
       pp::CostAttr cost = price(layer, functions);
-      layer.setCostAttr(times ? measure(cost, *times) : cost);
+      if (times)
+        cost = measure(cost, *times);
+      if (const LayerTime *row = given ? given->find(layer.getName()) : nullptr)
+        cost = tabulate(cost, *row);
+      layer.setCostAttr(cost);
     }
   }
   pp::setPhase(getOperation(), pp::Phase::Cost);

@@ -55,7 +55,8 @@ static void addTrainingPasses(OpPassManager &pm, const BuildOptions &options) {
 }
 
 static void addCostPasses(OpPassManager &pm, const BuildOptions &options) {
-  pm.addPass(createAnnotateCosts({options.device, options.profile}));
+  pm.addPass(createAnnotateCosts(
+      {options.device, options.profile, options.layerTimes}));
 }
 
 std::unique_ptr<Pass> pipewright::createBalance(const BuildOptions &options) {

@@ -76,19 +76,23 @@ static double getExchangeSeconds(const MeasuredLink &link,
   return *llvm::max_element(seconds);
 }
 
-/// "times measured on EPYC (gpt.json)", "costs by formula for device 'cpu'".
+/// "times measured on EPYC (gpt.json)", "costs by formula for device 'cpu'", or
+/// several, each for what those before it lack.
 static std::string describeCosts(const std::optional<Profile> &profile,
                                  const PlanSummary &plan,
                                  const BuildOptions &options) {
-  std::string formula = "costs by formula for device '" + options.device + "'";
-  if (!profile)
-    return formula;
-  std::string text =
-      "times measured on " + profile->device + " (" + options.profile + ")";
-  bool isWhole = llvm::all_of(plan.stages, [](const StageSummary &stage) {
-    return stage.costSource == "measured";
-  });
-  return isWhole ? text : text + ", what it lacks from " + formula;
+  std::vector<std::string> sources;
+  if (!options.layerTimes.empty())
+    sources.push_back("times in " + options.layerTimes);
+  if (profile)
+    sources.push_back("times measured on " + profile->device + " (" +
+                      options.profile + ")");
+  StringRef formula = pp::stringifyCostSource(pp::CostSource::Formula);
+  if (llvm::any_of(plan.stages, [&](const StageSummary &stage) {
+        return stage.costSource == formula;
+      }))
+    sources.push_back("costs by formula for device '" + options.device + "'");
+  return llvm::join(sources, ", what is not there from ");
 }
 
 FailureOr<std::optional<Profile>>
@@ -126,11 +130,11 @@ FailureOr<StepModel> pipewright::makeStepModel(
     return emitError(UnknownLoc::get(module.getContext()))
            << llvm::toString(std::move(error));
   };
+  const MeasuredLink *link = profile ? profile->getTypicalLink() : nullptr;
   if (!plan.forwardOnly) {
     llvm::Expected<double> update =
         getUpdateSeconds(options, plan, profile, pp::countCopies(module));
     if (!update)
-  const MeasuredLink *link = profile ? profile->getTypicalLink() : nullptr;
       return refuse(update.takeError());
     machine.updateSeconds = *update;
     if (link)

@@ -53,12 +53,11 @@ static std::string getDate() {
 /// The shapes of the model's inputs, and the samples of a micro-batch.
 static void describeInputs(ModuleOp module, Profile &profile) {
   pp::ModelOp model = pp::getModel(module);
+  profile.microbatchSize = model.getMicrobatchSize();
   for (BlockArgument argument : model.getBody().getArguments()) {
     pp::InputAttr spec = model.getInputSpec(argument.getArgNumber());
     auto shape = cast<RankedTensorType>(argument.getType()).getShape();
     profile.inputs[spec.getName().str()] = std::vector<int64_t>(shape);
-    if (spec.getAxis() >= 0)
-      profile.microbatchSize = shape[spec.getAxis()];
   }
 }
 
@@ -328,6 +327,7 @@ static llvm::Error timeLinks(const ProfilerProgram &program,
 //===----------------------------------------------------------------------===//
 // The whole
 //===----------------------------------------------------------------------===//
+
 /// Where the program is put: where \p options have its times written, if other
 /// hosts have to find it; empty: where temporary files go.
 static SmallString<128> getProgramParent(const BuildOptions &options,
@@ -339,7 +339,6 @@ static SmallString<128> getProgramParent(const BuildOptions &options,
   llvm::sys::fs::make_absolute(parent);
   return parent;
 }
-
 
 FailureOr<Profile> pipewright::profileModel(const BuildOptions &options,
                                             const ProfileLimits &limits,

@@ -14,6 +14,7 @@
 #include "QuietErrors.h"
 #include "ScorePlan.h"
 
+#include "pipewright/Cost/LayerTimes.h"
 #include "pipewright/Dialect/PP/ParameterBytes.h"
 #include "pipewright/Driver/AddTopology.h"
 #include "pipewright/Driver/Phases.h"
@@ -78,6 +79,8 @@ private:
   MLIRContext &context;
   PhaseListener listener;
   std::optional<Profile> profile;
+  /// Of the micro-batches whose times are known; 0: of any.
+  int64_t measuredSize = 0;
   std::optional<PlanMachine> machine;
   std::map<int64_t, PricedModel> models;
   /// By the ranks of a pipeline and the placement of its stages.
@@ -104,6 +107,16 @@ LogicalResult PlanSearcher::readFiles() {
   if (failed(read))
     return failure();
   profile = std::move(*read);
+  if (profile)
+    measuredSize = profile->microbatchSize;
+  if (!request.options.layerTimes.empty()) {
+    llvm::Expected<LayerTimes> times =
+        readLayerTimes(request.options.layerTimes);
+    if (!times)
+      return emitError(UnknownLoc::get(&context))
+             << llvm::toString(times.takeError());
+    measuredSize = times->microbatchSize;
+  }
   llvm::Expected<PlanMachine> found =
       PlanMachine::read(request.options, profile);
   if (!found)
@@ -126,8 +139,7 @@ void PlanSearcher::readModel(int64_t microbatchSize) {
 }
 
 LogicalResult PlanSearcher::readModels() {
-  int64_t measured = profile ? profile->microbatchSize : 0;
-  for (int64_t size : listMicrobatchSizes(request, measured)) {
+  for (int64_t size : listMicrobatchSizes(request, measuredSize)) {
     listener("micro-batches of " + std::to_string(size));
     readModel(size);
   }

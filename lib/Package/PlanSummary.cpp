@@ -130,6 +130,7 @@ PlanSummary pipewright::summarizePlan(ModuleOp module) {
   SymbolTable symbols(module);
   pp::ModelOp model = pp::getModel(module);
   summary.model = model.getSymName().str();
+  summary.microbatchSize = model.getMicrobatchSize();
   for (auto [index, argument] :
        llvm::enumerate(model.getBody().getArguments())) {
     pp::InputAttr spec = model.getInputSpec(index);
@@ -139,8 +140,6 @@ PlanSummary pipewright::summarizePlan(ModuleOp module) {
                        spec.getIgnoreIndex(),
                        spec.getIndexLimit(),
                        {}};
-    if (input.axis >= 0)
-      summary.microbatchSize = input.shape[input.axis];
     summary.inputs.push_back(std::move(input));
   }
   for (auto schedule : module.getOps<pp::ScheduleOp>()) {

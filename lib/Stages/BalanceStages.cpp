@@ -194,18 +194,17 @@ static pp::CostAttr getCostInStage(pp::LayerOp layer,
 static pp::CostAttr addCosts(pp::CostAttr lhs, pp::CostAttr rhs) {
   if (!lhs || !rhs)
     return lhs ? lhs : rhs;
-  return pp::CostAttr::get(
-      lhs.getContext(), lhs.getFlopsF() + rhs.getFlopsF(),
-      lhs.getFlopsB() + rhs.getFlopsB(), lhs.getFlopsW() + rhs.getFlopsW(),
-      lhs.getPicosecondsF() + rhs.getPicosecondsF(),
-      lhs.getPicosecondsB() + rhs.getPicosecondsB(),
-      lhs.getPicosecondsW() + rhs.getPicosecondsW(),
-      lhs.getActivationBytes() + rhs.getActivationBytes(),
-      lhs.getResidualBytes() + rhs.getResidualBytes(),
-      lhs.getPicosecondsR() + rhs.getPicosecondsR(),
-      /*selective_bytes=*/0, /*input_bytes=*/0,
-      lhs.getSource() == rhs.getSource() ? lhs.getSource()
-                                         : pp::CostSource::Formula);
+  return pp::CostAttr::get(lhs.getContext(), lhs.getFlopsF() + rhs.getFlopsF(),
+                           lhs.getFlopsB() + rhs.getFlopsB(),
+                           lhs.getFlopsW() + rhs.getFlopsW(),
+                           lhs.getPicosecondsF() + rhs.getPicosecondsF(),
+                           lhs.getPicosecondsB() + rhs.getPicosecondsB(),
+                           lhs.getPicosecondsW() + rhs.getPicosecondsW(),
+                           lhs.getActivationBytes() + rhs.getActivationBytes(),
+                           lhs.getResidualBytes() + rhs.getResidualBytes(),
+                           lhs.getPicosecondsR() + rhs.getPicosecondsR(),
+                           /*selective_bytes=*/0, /*input_bytes=*/0,
+                           std::min(lhs.getSource(), rhs.getSource()));
 }
 
 void BalanceStages::createStage(int64_t index,

@@ -7,6 +7,7 @@
 #include "CostOptions.h"
 
 #include "pipewright/Cost/Device.h"
+#include "pipewright/Cost/LayerTimes.h"
 #include "pipewright/Cost/Profile.h"
 #include "pipewright/Cost/Topology.h"
 
@@ -29,7 +30,11 @@ CostOptions::CostOptions(cl::SubCommand &command, cl::OptionCategory &category)
       profile("profile", cl::value_desc("FILE"),
               cl::desc("Times that 'pipewright profile' measured, in place of "
                        "those by formula"),
-              cl::sub(command), cl::cat(category)) {}
+              cl::sub(command), cl::cat(category)),
+      layerTimes("layer-times", cl::value_desc("FILE"),
+                 cl::desc("Times of layers that come before all others, in a "
+                          ".json or .toml file"),
+                 cl::sub(command), cl::cat(category)) {}
 
 bool CostOptions::apply(BuildOptions &options) const {
   // A model may take long to read: refuse first.
@@ -39,6 +44,12 @@ bool CostOptions::apply(BuildOptions &options) const {
     return false;
   }
   options.device = device;
+  options.layerTimes = layerTimes;
+  if (!layerTimes.empty())
+    if (Error error = readLayerTimes(layerTimes).takeError()) {
+      refuse("--layer-times: " + toString(std::move(error)));
+      return false;
+    }
   if (profile.empty())
     return true;
   Expected<Profile> measured = readProfile(profile);

@@ -22,7 +22,7 @@ struct CostOptions {
   /// no sense.
   bool apply(BuildOptions &options) const;
 
-  llvm::cl::opt<std::string> device, profile;
+  llvm::cl::opt<std::string> device, profile, layerTimes;
 };
 
 /// The option of a subcommand that plans for a machine.

@@ -75,6 +75,7 @@ static std::string format(const BuildOptions &options) {
   table.add("optimizer", options.optimizer);
   table.add("device", options.device, usual.device);
   table.add("profile", options.profile);
+  table.add("layer-times", options.layerTimes);
   table.add("topology", options.topology);
   table.add("bind", formatBindings(options));
   table.add("loss", options.loss);

@@ -13,10 +13,13 @@ def AnnotateCosts : Pass<"pp-annotate-costs", "::mlir::ModuleOp"> {
   let summary = "put FLOPs, time and bytes on each pp.layer";
   let description = [{
     Requires outlined layers.
-    Ensures that each `pp.layer` has a `#pp.cost`: with source `measured` and
-    the times of `profile`, a file of `pipewright profile`, if it has a layer
-    with the same functions; else, with a remark if there is a profile, with
-    source `formula`. FLOPs and bytes are by formula always.
+    Ensures that each `pp.layer` has a `#pp.cost`: with source `table` and the
+    times of the file `layer-times`, if a row of it matches the layer's name;
+    else with source `measured` and the times of `profile`, a file of
+    `pipewright profile`, if it has a layer with the same functions; else, with
+    a remark if there is a profile, with source `formula`. FLOPs and bytes are
+    by formula always, and so are the times that a row leaves out. Each row has
+    to match a layer.
 
     By formula, the cost of a role is the sum over the ops of its function. Each op takes
     the time to start it, and the longer of computing and moving its bytes.
@@ -31,7 +34,10 @@ def AnnotateCosts : Pass<"pp-annotate-costs", "::mlir::ModuleOp"> {
            "name of a device that Pipewright knows, or its .json or .toml "
            "file">,
     Option<"profileFile", "profile", "std::string", "\"\"",
-           "file of measured times (default: none)">
+           "file of measured times (default: none)">,
+    Option<"layerTimesFile", "layer-times", "std::string", "\"\"",
+           "file of times of layers that come before all others (default: "
+           "none)">
   ];
   let dependentDialects = ["::pipewright::pp::PPDialect"];
 }

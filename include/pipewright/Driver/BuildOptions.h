@@ -80,6 +80,8 @@ struct BuildOptions {
   /// A file of measured times, which come before those of the formula; empty:
   /// none.
   std::string profile;
+  /// A file of times of layers, which come before the others; empty: none.
+  std::string layerTimes;
   /// The machine that ranks run on: a topology's name, or its file; empty: all
   /// ranks and links are alike.
   std::string topology;

@@ -111,6 +111,15 @@ LogicalResult ModelOp::verify() {
   return success();
 }
 
+int64_t ModelOp::getMicrobatchSize() {
+  for (auto [index, argument] : llvm::enumerate(getBody().getArguments())) {
+    int64_t axis = getInputSpec(index).getAxis();
+    if (axis >= 0)
+      return cast<RankedTensorType>(argument.getType()).getDimSize(axis);
+  }
+  return 1;
+}
+
 BlockArgument ModelOp::findInput(StringRef name) {
   for (auto [index, argument] : llvm::enumerate(getBody().getArguments()))
     if (getInputSpec(index).getName() == name)

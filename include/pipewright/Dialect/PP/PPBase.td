@@ -77,7 +77,14 @@ def PP_OptimizerAttr : EnumAttr<PPDialect, PP_Optimizer, "optimizer">;
 
 def PP_CostSource : PP_Enum<"CostSource", "where a cost comes from", [
     I32EnumAttrCase<"Formula", 0, "formula">,
-    I32EnumAttrCase<"Measured", 1, "measured">]>;
+    I32EnumAttrCase<"Table", 1, "table">,
+    I32EnumAttrCase<"Measured", 2, "measured">]> {
+  let description = [{
+    formula: from what ops compute and a description of the device; table: a
+    file of times that someone gave; measured: by `pipewright profile`. What
+    adds several up is as good as the first of these among them.
+  }];
+}
 
 def PP_RematPolicy : PP_Enum<"RematPolicy",
     "what is kept of a layer for its backward", [
@@ -107,7 +114,8 @@ def PP_ExternalAttr : AttrDef<PPDialect, "External"> {
     Little-endian, row-major, dense; not necessarily aligned. `file` is as the
     importer resolved it, absolute. `stored` is f16 or bf16 where the
     values of a parameter of f32 have that type there; they are converted when
-    a build is packaged.
+    a build is packaged. An empty `file` says that there are no values: such a
+    model can be planned, but not built.
   }];
   let parameters = (ins StringRefParameter<"file">:$file, "int64_t":$offset,
                         "int64_t":$length,

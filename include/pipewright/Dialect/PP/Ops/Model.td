@@ -61,6 +61,8 @@ def PP_ModelOp : PP_Op<"model", [Symbol, IsolatedFromAbove,
     InputAttr getInputSpec(unsigned index) {
       return ::llvm::cast<InputAttr>(getInputs()[index]);
     }
+    /// The samples of a micro-batch; 1 if no input is cut.
+    int64_t getMicrobatchSize();
     /// The argument named \p name, or null.
     ::mlir::BlockArgument findInput(::llvm::StringRef name);
     /// Adds an input at the end.
