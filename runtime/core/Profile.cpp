@@ -28,6 +28,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 using namespace pprt;
@@ -193,27 +194,55 @@ static std::vector<Call> listCalls(const PprtDescriptor &descriptor,
   return calls;
 }
 
-/// At least \p rounds rounds, and more until \p seconds are over. If \p prints,
-/// prints a line for each call, `LAYER ROLE NANOSECONDS`.
-static void timeCalls(const std::vector<Call> &calls, int rounds,
-                      double seconds, bool prints) {
-  std::vector<int64_t> times(calls.size());
+/// In nanoseconds, by call.
+using RoundTimes = std::vector<int64_t>;
+
+static RoundTimes runRound(const std::vector<Call> &calls) {
+  RoundTimes times;
+  for (const Call &call : calls) {
+    int64_t begin = getMonotonicTime();
+    call.task->function(call.pointers.data());
+    times.push_back(getMonotonicTime() - begin);
+  }
+  return times;
+}
+
+/// On rank 0, the times of the rank that took longest for the round: in a step
+/// the others wait for it, and it is not always the same one.
+static RoundTimes findSlowest(Transport &transport, const RoundTimes &mine) {
+  RoundTimes all(mine.size() * transport.getSize());
+  gather(transport, mine.data(), mine.size() * sizeof(int64_t), all.data());
+  RoundTimes slowest;
+  for (auto begin = all.begin(); begin != all.end(); begin += mine.size()) {
+    RoundTimes times(begin, begin + mine.size());
+    auto sum = [](const RoundTimes &list) {
+      return std::accumulate(list.begin(), list.end(), int64_t(0));
+    };
+    if (sum(times) > sum(slowest))
+      slowest = std::move(times);
+  }
+  return slowest;
+}
+
+/// At least \p rounds rounds, and more until \p seconds are over. Rank 0 prints
+/// a line for each call, `LAYER ROLE NANOSECONDS`.
+static void timeCalls(Transport &transport, const std::vector<Call> &calls,
+                      int rounds, double seconds) {
   int64_t end = getMonotonicTime() + static_cast<int64_t>(seconds * 1e9);
-  for (int round = -warmUpRounds; round < rounds || getMonotonicTime() < end;
-       ++round) {
-    for (size_t i = 0; i < calls.size(); ++i) {
-      int64_t begin = getMonotonicTime();
-      calls[i].task->function(calls[i].pointers.data());
-      times[i] = getMonotonicTime() - begin;
-    }
-    for (size_t i = 0; prints && round >= 0 && i < calls.size(); ++i)
+  uint8_t goesOn = 1;
+  for (int round = -warmUpRounds; goesOn; ++round) {
+    RoundTimes times = findSlowest(transport, runRound(calls));
+    for (size_t i = 0;
+         round >= 0 && transport.getRank() == 0 && i < calls.size(); ++i)
       printf("%u %u %" PRId64 "\n", calls[i].task->stage, calls[i].task->role,
              times[i]);
+    goesOn = round + 1 < rounds || getMonotonicTime() < end;
+    broadcast(transport, &goesOn, sizeof goesOn);
   }
 }
 
 /// Times the layers on \p ranks processes at once, which share the machine as
-/// the ranks of a run do; the first one prints.
+/// the ranks of a run do.
 static Status timeLayers(const PprtDescriptor &descriptor, int rounds,
                          double seconds, int ranks) {
   startCpuBackend();
@@ -227,7 +256,7 @@ static Status timeLayers(const PprtDescriptor &descriptor, int rounds,
   fillInputs(descriptor, arena);
   std::vector<Call> calls = listCalls(descriptor, arena);
   barrier(*transport); // All begin at once.
-  timeCalls(calls, rounds, seconds, /*prints=*/transport->getRank() == 0);
+  timeCalls(*transport, calls, rounds, seconds);
   return Status();
 }
 
