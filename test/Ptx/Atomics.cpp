@@ -44,7 +44,7 @@ static Word updateFloat(const Instruction &instruction, Word old, Word value) {
     result = std::max(a, b);
     break;
   default:
-    result = type == Type::F64 ? a + b : addToOdd(a, b);
+    result = type == Type::F64 ? a + b : roundToOdd(addExactly(a, b));
   }
   return storeFloat(type, result, instruction);
 }

@@ -19,48 +19,32 @@ using namespace pipewright::ptx;
 
 namespace {
 struct Add {
-  static double exact(const Instruction &, double a, double b, double) {
-    return a + b;
-  }
-  static double toOdd(const Instruction &, double a, double b, double) {
-    return addToOdd(a, b);
+  static Inexact apply(const Instruction &, double a, double b, double) {
+    return addExactly(a, b);
   }
 };
 
 struct Subtract {
-  static double exact(const Instruction &, double a, double b, double) {
-    return a - b;
-  }
-  static double toOdd(const Instruction &, double a, double b, double) {
-    return addToOdd(a, -b);
+  static Inexact apply(const Instruction &, double a, double b, double) {
+    return addExactly(a, -b);
   }
 };
 
-/// Products of two numbers of at most 24 bits are exact in double.
 struct Multiply {
-  static double exact(const Instruction &, double a, double b, double) {
-    return a * b;
-  }
-  static double toOdd(const Instruction &, double a, double b, double) {
-    return a * b;
+  static Inexact apply(const Instruction &, double a, double b, double) {
+    return multiplyExactly(a, b);
   }
 };
 
 struct FusedMultiplyAdd {
-  static double exact(const Instruction &, double a, double b, double c) {
-    return std::fma(a, b, c);
-  }
-  static double toOdd(const Instruction &, double a, double b, double c) {
-    return fmaToOdd(a, b, c);
+  static Inexact apply(const Instruction &, double a, double b, double c) {
+    return multiplyAddExactly(a, b, c);
   }
 };
 
 struct Divide {
-  static double exact(const Instruction &, double a, double b, double) {
-    return a / b;
-  }
-  static double toOdd(const Instruction &, double a, double b, double) {
-    return divideToOdd(a, b);
+  static Inexact apply(const Instruction &, double a, double b, double) {
+    return divideExactly(a, b);
   }
 };
 
@@ -77,42 +61,28 @@ double minimum(const Instruction &instruction, double a, double b) {
 }
 
 struct Minimum {
-  static double exact(const Instruction &instruction, double a, double b,
-                      double) {
-    return minimum(instruction, a, b);
-  }
-  static double toOdd(const Instruction &instruction, double a, double b,
-                      double) {
-    return minimum(instruction, a, b);
+  static Inexact apply(const Instruction &instruction, double a, double b,
+                       double) {
+    return {minimum(instruction, a, b)};
   }
 };
 
 struct Maximum {
-  static double exact(const Instruction &instruction, double a, double b,
-                      double) {
-    return -minimum(instruction, -a, -b);
-  }
-  static double toOdd(const Instruction &instruction, double a, double b,
-                      double) {
-    return -minimum(instruction, -a, -b);
+  static Inexact apply(const Instruction &instruction, double a, double b,
+                       double) {
+    return {-minimum(instruction, -a, -b)};
   }
 };
 
 struct Absolute {
-  static double exact(const Instruction &, double a, double, double) {
-    return std::fabs(a);
-  }
-  static double toOdd(const Instruction &, double a, double, double) {
-    return std::fabs(a);
+  static Inexact apply(const Instruction &, double a, double, double) {
+    return {std::fabs(a)};
   }
 };
 
 struct Negate {
-  static double exact(const Instruction &, double a, double, double) {
-    return -a;
-  }
-  static double toOdd(const Instruction &, double a, double, double) {
-    return -a;
+  static Inexact apply(const Instruction &, double a, double, double) {
+    return {-a};
   }
 };
 
@@ -163,16 +133,13 @@ static Type peekType(const Modifiers &modifiers) {
   return copy.takeType();
 }
 
-/// Doubles have only their default rounding here.
 static bool decodeFloat(Modifiers &modifiers, Instruction &instruction) {
   takeRounding(modifiers, instruction);
   instruction.ftz = modifiers.take("ftz");
   instruction.saturate = modifiers.take("sat");
   instruction.type = modifiers.takeType();
   return isArithmetic(instruction.type) &&
-         instruction.rounding != Rounding::NearestAway &&
-         (instruction.type != Type::F64 ||
-          instruction.rounding == Rounding::NearestEven);
+         instruction.rounding != Rounding::NearestAway;
 }
 
 static bool isPlainSingle(const Instruction &instruction) {
@@ -212,6 +179,10 @@ static bool decodeFma(Modifiers &modifiers, Instruction &instruction) {
   if (!decodeArithmetic<FusedMultiplyAdd, SingleFma>(modifiers, instruction))
     return false;
   instruction.relu = relu;
+  // The error of a fused operation on doubles is not known.
+  if (instruction.type == Type::F64 &&
+      instruction.rounding != Rounding::NearestEven)
+    return false;
   return !relu || getBits(getElement(instruction.type)) == 16;
 }
 

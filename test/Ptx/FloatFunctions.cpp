@@ -19,29 +19,20 @@ namespace {
 /// Functions whose results need no exact rounding.
 template <double (*function)(double)>
 struct Approximate {
-  static double exact(const Instruction &, double a, double, double) {
-    return function(a);
-  }
-  static double toOdd(const Instruction &, double a, double, double) {
-    return function(a);
+  static Inexact apply(const Instruction &, double a, double, double) {
+    return {function(a)};
   }
 };
 
 struct Reciprocal {
-  static double exact(const Instruction &, double a, double, double) {
-    return 1 / a;
-  }
-  static double toOdd(const Instruction &, double a, double, double) {
-    return divideToOdd(1, a);
+  static Inexact apply(const Instruction &, double a, double, double) {
+    return divideExactly(1, a);
   }
 };
 
 struct SquareRoot {
-  static double exact(const Instruction &, double a, double, double) {
-    return std::sqrt(a);
-  }
-  static double toOdd(const Instruction &, double a, double, double) {
-    return sqrtToOdd(a);
+  static Inexact apply(const Instruction &, double a, double, double) {
+    return takeRootExactly(a);
   }
 };
 
@@ -93,9 +84,7 @@ static bool decodeRoot(Modifiers &modifiers, Instruction &instruction) {
   instruction.ftz = modifiers.take("ftz");
   instruction.type = modifiers.takeType();
   instruction.compute = onFloats<Op>;
-  return instruction.type == Type::F32 ||
-         (instruction.type == Type::F64 &&
-          instruction.rounding == Rounding::NearestEven);
+  return instruction.type == Type::F32 || instruction.type == Type::F64;
 }
 
 template <typename Op>

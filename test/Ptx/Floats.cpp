@@ -187,46 +187,63 @@ Word pipewright::ptx::storeFloat(Type type, double value,
                       : bits;
 }
 
-/// \p rounded is the double nearest to rounded + error. Of the two doubles
-/// around that sum, returns the one whose last bit is odd.
-static double adjustToOdd(double rounded, double error) {
-  if (error == 0 || !std::isfinite(rounded) || !std::isfinite(error) ||
-      (bitCast<Word>(rounded) & 1))
-    return rounded;
-  double infinity = std::numeric_limits<double>::infinity();
-  return std::nextafter(rounded, error > 0 ? infinity : -infinity);
-}
-
-double pipewright::ptx::addToOdd(double a, double b) {
+Inexact pipewright::ptx::addExactly(double a, double b) {
   // Knuth's exact error of a sum.
   double sum = a + b;
   double other = sum - a;
-  double error = (a - (sum - other)) + (b - other);
-  return adjustToOdd(sum, error);
+  return {sum, (a - (sum - other)) + (b - other)};
 }
 
-double pipewright::ptx::multiplyToOdd(double a, double b) {
+Inexact pipewright::ptx::multiplyExactly(double a, double b) {
   double product = a * b;
-  return adjustToOdd(product, std::fma(a, b, -product));
+  return {product, std::fma(a, b, -product)};
 }
 
-double pipewright::ptx::fmaToOdd(double a, double b, double c) {
-  return addToOdd(a * b, c);
-}
-
-double pipewright::ptx::divideToOdd(double a, double b) {
+Inexact pipewright::ptx::divideExactly(double a, double b) {
   double quotient = a / b;
-  if (!std::isfinite(quotient) || quotient == 0 || !std::isfinite(b))
-    return quotient;
+  if (quotient == 0 || !std::isfinite(b))
+    return {quotient};
   double rest = std::fma(-quotient, b, a);
-  return adjustToOdd(quotient, b > 0 ? rest : -rest);
+  return {quotient, b > 0 ? rest : -rest};
 }
 
-double pipewright::ptx::sqrtToOdd(double a) {
+Inexact pipewright::ptx::takeRootExactly(double a) {
   double root = std::sqrt(a);
-  if (!std::isfinite(root) || root == 0)
-    return root;
-  return adjustToOdd(root, std::fma(-root, root, a));
+  return {root, std::fma(-root, root, a)};
+}
+
+Inexact pipewright::ptx::multiplyAddExactly(double a, double b, double c) {
+  Inexact product = multiplyExactly(a, b);
+  if (product.error != 0)
+    return {std::fma(a, b, c)};
+  return addExactly(product.value, c);
+}
+
+/// Whether the exact result is another number; infinities and NaN are exact.
+static bool isInexact(Inexact result) {
+  return std::isfinite(result.value) && std::isfinite(result.error) &&
+         result.error != 0;
+}
+
+/// The double on the other side of the exact result.
+static double getOtherSide(Inexact result) {
+  double infinity = std::numeric_limits<double>::infinity();
+  return std::nextafter(result.value, result.error > 0 ? infinity : -infinity);
+}
+
+double pipewright::ptx::roundToOdd(Inexact result) {
+  bool isOdd = bitCast<Word>(result.value) & 1;
+  return isInexact(result) && !isOdd ? getOtherSide(result) : result.value;
+}
+
+double pipewright::ptx::roundToDouble(Inexact result, Rounding rounding) {
+  if (!isInexact(result))
+    return result.value;
+  bool isAbove = result.error > 0, isPositive = result.value > 0;
+  bool stepsUp = rounding == Rounding::Up && isAbove;
+  bool stepsDown = rounding == Rounding::Down && !isAbove;
+  bool stepsIn = rounding == Rounding::Zero && isPositive != isAbove;
+  return stepsUp || stepsDown || stepsIn ? getOtherSide(result) : result.value;
 }
 
 double pipewright::ptx::roundToIntegral(double value, Rounding rounding) {

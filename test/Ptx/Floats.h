@@ -52,12 +52,25 @@ Word storeFloat(Type type, double value, const Instruction &instruction);
 /// A subnormal number of the type as zero, if the instruction flushes them.
 double flushInput(Type type, double value, const Instruction &instruction);
 
-double addToOdd(double a, double b);
-double multiplyToOdd(double a, double b);
-/// The product of \p a and \p b has to be exact in double.
-double fmaToOdd(double a, double b, double c);
-double divideToOdd(double a, double b);
-double sqrtToOdd(double a);
+/// A result in double and what the exact one is more than it: only the sign of
+/// the error counts, and whether there is one.
+struct Inexact {
+  double value;
+  double error = 0;
+};
+
+Inexact addExactly(double a, double b);
+Inexact multiplyExactly(double a, double b);
+Inexact divideExactly(double a, double b);
+Inexact takeRootExactly(double a);
+/// a * b + c. If the product is not exact in double, the error is not known,
+/// and the result is to be rounded to nearest.
+Inexact multiplyAddExactly(double a, double b, double c);
+
+/// The result rounded to odd, to be rounded again to a narrower format.
+double roundToOdd(Inexact result);
+/// The result rounded to double. \p rounding is not NearestAway.
+double roundToDouble(Inexact result, Rounding rounding);
 
 /// \p value rounded to an integer.
 double roundToIntegral(double value, Rounding rounding);

@@ -52,14 +52,14 @@ Word onFloat(const Instruction &instruction, Type type, const Word *s) {
   double values[3];
   for (int i = 0; i < 3; ++i)
     values[i] = flushInput(type, loadFloat(type, s[i]), instruction);
-  double result = type == Type::F64
-                      ? Op::exact(instruction, values[0], values[1], values[2])
-                      : Op::toOdd(instruction, values[0], values[1], values[2]);
+  Inexact exact = Op::apply(instruction, values[0], values[1], values[2]);
+  double result = type == Type::F64 ? roundToDouble(exact, instruction.rounding)
+                                    : roundToOdd(exact);
   return storeFloat(type, result, instruction);
 }
 
-/// Operations on floats: `exact` is rounded to nearest in double, `toOdd` to
-/// odd, for the narrower types.
+/// Operations on floats: `static Inexact apply(const Instruction &, double a,
+/// double b, double c)`, like those on integers.
 template <typename Op>
 void onFloats(const Instruction &instruction, const Word *s, Word *results) {
   Type type = getElement(instruction.type);

@@ -22,10 +22,14 @@ static bool isWordPart(char c) {
 }
 
 /// The end of the word at \p begin. Modifiers such as "shared::cta" have two
-/// colons; a label has one after it.
+/// colons; a label has one after it. Directives have no point within: between
+/// those of ".reg.b32" may be no space.
 static size_t endOfWord(std::string_view text, size_t begin) {
+  bool isDirective = text[begin] == '.';
   size_t end = begin + 1;
   while (end < text.size()) {
+    if (isDirective && text[end] == '.')
+      break;
     if (isWordPart(text[end])) {
       ++end;
       continue;
