@@ -131,7 +131,7 @@ struct Launch {
   int64_t sharedBytes = 0;
   std::vector<uint8_t> parameters;
   /// Instructions of a warp that a launch may take before it counts as endless.
-  uint64_t maxInstructions = 200'000'000;
+  uint64_t maxInstructions = 50'000'000;
   /// Off for kernels whose blocks exchange data through flags in global
   /// memory: an order that flags make is not seen.
   bool checkRacesOfBlocks = true;
@@ -154,7 +154,8 @@ enum class FaultKind {
   Race,
   /// The same between two blocks, which nothing orders.
   BlockRace,
-  /// A read of a register or byte that nobody wrote.
+  /// A read of a register or byte that nobody wrote. Copies of registers pass
+  /// that on; the parameters and results of calls count as written.
   Uninitialized,
   /// A barrier, or an instruction that waits for other lanes, that some of
   /// its threads never reach. Threads that have exited count as missing.

@@ -46,7 +46,8 @@ inline constexpr Address variablesBase = 0xE0ull << 56;
 inline constexpr Address buffersBase = 0xE1ull << 56;
 
 /// In the `.param` space, addresses from here on are parameters and results of
-/// calls, which each lane has of its own; those below are the kernel's.
+/// calls, which each lane has of its own; those below are the kernel's. Local
+/// addresses from here on are the same.
 inline constexpr Word callParamBase = Word(1) << 32;
 
 /// Dynamic shared memory begins here; `.shared` variables at 0.

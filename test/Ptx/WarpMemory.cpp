@@ -181,7 +181,9 @@ uint8_t *Warp::accessCallParameter(unsigned lane, const MemoryAccess &access) {
 uint8_t *Warp::access(unsigned lane, const MemoryAccess &wanted) {
   MemoryAccess access = wanted;
   Region *region = resolve(lane, access);
-  if (access.space == Space::Param && access.address >= callParamBase)
+  // A function's parameters are in its frame too, where their address is local.
+  bool isFrame = access.space == Space::Param || access.space == Space::Local;
+  if (isFrame && access.address >= callParamBase)
     return accessCallParameter(lane, access);
   if (!checkPlace(lane, access, region))
     return nullptr;

@@ -71,6 +71,25 @@ extern "C" __global__ void long_math(const long long *x, const long long *y,
   root[i] = sqrt((double)x[i] * (double)x[i] + (double)y[i]);
 }
 
+struct Numbers {
+  int values[8];
+  float factor;
+};
+
+static __device__ __noinline__ Numbers replace(Numbers numbers, int i, int v) {
+  numbers.values[i] = v;
+  numbers.factor *= 2;
+  return numbers;
+}
+
+// Structures as arguments and results, indexed by a number of the thread.
+extern "C" __global__ void by_value(Numbers numbers, Numbers *out,
+                                    float *products) {
+  int i = threadIdx.x;
+  out[i] = replace(numbers, i % 8, -i);
+  products[i] = numbers.values[i % 8] * numbers.factor;
+}
+
 // Half of the block comes to a barrier that the other half passes by.
 extern "C" __global__ void divergent_barrier(float *x) {
   if (threadIdx.x < 16)

@@ -6,6 +6,9 @@
 
 #include "KernelFile.h"
 
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -56,4 +59,19 @@ std::string pipewright::ptx::replaceLine(const std::string &text,
     result += (matches ? replacement : line) + "\n";
   }
   return found >= which ? result : std::string();
+}
+
+Counters pipewright::ptx::expectClean(const LaunchResult &result) {
+  EXPECT_TRUE(result.ok()) << result.describe();
+  return result.counters;
+}
+
+void pipewright::ptx::expectNear(const std::vector<float> &actual,
+                                 const std::vector<double> &wanted,
+                                 double relative, double absolute) {
+  ASSERT_EQ(actual.size(), wanted.size());
+  for (size_t i = 0; i < actual.size(); ++i)
+    ASSERT_NEAR(actual[i], wanted[i],
+                relative * std::fabs(wanted[i]) + absolute)
+        << "element " << i;
 }

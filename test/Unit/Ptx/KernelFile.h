@@ -20,6 +20,14 @@ std::shared_ptr<const Module> parseModule(const std::string &text);
 /// \p count numbers of a standard normal distribution.
 std::vector<float> makeNormal(size_t count, unsigned seed);
 
+/// That a launch had no fault. Returns what it counted.
+Counters expectClean(const LaunchResult &result);
+
+/// That each number is as wanted, within a relative and an absolute error.
+void expectNear(const std::vector<float> &actual,
+                const std::vector<double> &wanted, double relative,
+                double absolute = 1e-7);
+
 /// \p text with its line number \p which (from 1) that holds \p part replaced.
 std::string replaceLine(const std::string &text, const std::string &part,
                         unsigned which, const std::string &replacement);
