@@ -201,7 +201,7 @@ static bool decodeAsync(Modifiers &modifiers, Instruction &instruction) {
   }
   bool isShared = modifiers.take("shared") || modifiers.take("shared::cta");
   bool isGlobal = modifiers.take("global");
-  modifiers.shape = "aas?";
+  modifiers.shape = "aass?";
   modifiers.ignore({"ca", "cg", "L2::64B", "L2::128B", "L2::256B"});
   instruction.run = runCopyAsync;
   modifiers.sources = Modifiers::anyNumber;
