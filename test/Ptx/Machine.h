@@ -16,6 +16,11 @@
 //       Launch("softmax", {rows}, {256}).argument(x).argument(y));
 //   EXPECT_TRUE(result.ok()) << result.describe();
 //
+// The lanes of a warp run in lockstep where their program counters are equal;
+// all threads of a block go on, so that they may wait for each other. Blocks
+// run one after the other: a kernel whose blocks wait for each other does not
+// end.
+//
 // Faults that a GPU hides, or answers with wrong numbers, are found whatever
 // the order in which the threads run: accesses outside of buffers, misaligned
 // ones, races, reads of what nobody wrote, barriers that not all threads
@@ -110,11 +115,12 @@ struct Launch {
   Launch(std::string kernel, Dim grid, Dim block)
       : kernel(std::move(kernel)), grid(grid), block(block) {}
 
-  /// Appends an argument at its natural alignment. Integers and floats must
-  /// have the C++ type of the parameter.
+  /// Appends an argument at its natural alignment. It has the size of the
+  /// parameter: an `int` for .u32, an Address for .u64, a structure by value.
   template <typename T>
-  Launch &argument(T value) {
-    size_t offset = (parameters.size() + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+  Launch &argument(const T &value) {
+    size_t offset =
+        (parameters.size() + alignof(T) - 1) / alignof(T) * alignof(T);
     parameters.resize(offset + sizeof(T));
     std::memcpy(parameters.data() + offset, &value, sizeof(T));
     return *this;

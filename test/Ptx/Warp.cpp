@@ -40,7 +40,7 @@ LaneMask Warp::getLanes(LaneState state) const {
 //===----------------------------------------------------------------------===//
 
 /// The lanes that step next.
-bool Warp::selectGroup() {
+bool Warp::selectGroup(bool lowestFirst) {
   size_t depth = 0;
   uint32_t counter = 0;
   group = 0;
@@ -48,8 +48,10 @@ bool Warp::selectGroup() {
     if (states[lane] != LaneState::Running)
       continue;
     size_t laneDepth = frames[lane].size();
-    bool isNext = group == 0 || laneDepth > depth ||
-                  (laneDepth == depth && counters[lane] < counter);
+    bool isFirst =
+        lowestFirst ? counters[lane] < counter : counters[lane] > counter;
+    bool isNext =
+        group == 0 || laneDepth > depth || (laneDepth == depth && isFirst);
     if (isNext) {
       depth = laneDepth;
       counter = counters[lane];
@@ -93,7 +95,11 @@ void Warp::step() {
 
 void Warp::run(unsigned steps) {
   LaunchContext &context = block.getContext();
-  for (unsigned i = 0; i < steps && selectGroup(); ++i) {
+  for (unsigned i = 0; i < steps; ++i) {
+    // Enough steps to leave a lock that others of the warp wait for.
+    bool lowestFirst = i < steps - steps / 8;
+    if (!selectGroup(lowestFirst))
+      return;
     step();
     if (context.faults.isStopped())
       return;

@@ -7,7 +7,8 @@
 // Each lane has a program counter of its own. A step executes one instruction
 // for all lanes that are at it: of the innermost calls, those at the lowest
 // counter. Lanes that left a loop or took the longer side of a branch so wait
-// for the others, and meet them where the code joins.
+// for the others, and meet them where the code joins. Now and then the highest
+// counter has its turn: lanes in a loop may wait for those that left it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -143,7 +144,7 @@ public:
   const Instruction &getCurrent() const { return *current; }
 
 private:
-  bool selectGroup();
+  bool selectGroup(bool lowestFirst);
   void step();
   LaneMask applyGuard(const Instruction &instruction);
   Word readSpecial(SpecialRegister special, unsigned lane) const;

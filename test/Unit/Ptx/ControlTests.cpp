@@ -137,10 +137,10 @@ TEST_P(PtxControlKernels, StructuresByValue) {
   Numbers numbers = {{10, 11, 12, 13, 14, 15, 16, 17}, 0.5f};
   Address out = machine.allocate("out", 32 * sizeof(Numbers));
   Address products = machine.allocate("products", 32 * 4);
-  Launch launch("by_value", {1}, {32});
-  launch.parameters.resize(sizeof(numbers));
-  std::memcpy(launch.parameters.data(), &numbers, sizeof(numbers));
-  expectClean(machine.launch(launch.argument(out).argument(products)));
+  expectClean(machine.launch(Launch("by_value", {1}, {32})
+                                 .argument(numbers)
+                                 .argument(out)
+                                 .argument(products)));
   std::vector<Numbers> results = machine.download<Numbers>(out, 32);
   std::vector<float> factors = machine.download<float>(products, 32);
   for (int i = 0; i < 32; ++i) {

@@ -281,6 +281,35 @@ TEST(PtxMemory, FindsReadersBeforeAWriter) {
   EXPECT_TRUE(launch("bar.warp.sync 0xFFFFFFFF;").has(FaultKind::Race));
 }
 
+TEST(PtxMemory, FindsAReaderBeforeTheWritersOwnRead) {
+  expectFirst(TwoBuffers("mov.u32 %r0, %tid.x;\n setp.ge.u32 %p1, %r0, 3;\n"
+                         "@%p1 ld.global.u32 %r1, [%d1];\n"
+                         "setp.eq.u32 %p2, %r0, 4;\n"
+                         "@%p2 st.global.u32 [%d1], 9;\n")
+                  .launch(1, 5),
+              FaultKind::Race, "with the read of thread (3,0,0)");
+}
+
+TEST(PtxMemory, FindsAReaderOfAnotherWarpAmongMany) {
+  // Lanes 0 and 1 read, then thread 32, and a flag, which orders nothing, tells
+  // lane 0 to go on. It is ordered with lane 1 alone.
+  expectFirst(TwoBuffers("mov.u32 %r0, %tid.x;\n"
+                         "setp.eq.u32 %p1, %r0, 32;\n"
+                         "and.b32 %r3, %r0, 31;\n"
+                         "setp.gt.u32 %p2, %r3, 1;\n @%p2 bra $end;\n"
+                         "@%p1 bra $other;\n"
+                         "ld.global.u32 %r1, [%d1];\n"
+                         "$wait:\n ld.volatile.global.u32 %r2, [%d2];\n"
+                         "setp.eq.u32 %p3, %r2, 0;\n @%p3 bra $wait;\n"
+                         "bar.warp.sync 3;\n"
+                         "setp.eq.u32 %p4, %r0, 0;\n"
+                         "@%p4 st.global.u32 [%d1], 9;\n bra $end;\n"
+                         "$other:\n ld.global.u32 %r1, [%d1];\n"
+                         "st.volatile.global.u32 [%d2], 1;\n$end:\n")
+                  .launch(1, 33),
+              FaultKind::Race, "with the read of thread (32,0,0)");
+}
+
 //===----------------------------------------------------------------------===//
 // What PTX leaves undefined
 //===----------------------------------------------------------------------===//

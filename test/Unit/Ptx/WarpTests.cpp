@@ -203,6 +203,83 @@ TEST(PtxBarriers, ProducersArriveAndConsumersWait) {
     EXPECT_EQ(lanes[32 + i], i);
 }
 
+TEST(PtxBarriers, OrderTheLanesOfTheirWarps) {
+  Snippet snippet("setp.eq.u32 %p1, %tid, 0;\n"
+                  "@%p1 st.shared.u32 [buffer], 5;\n"
+                  "bar.sync 1, 64;\n"
+                  "ld.shared.u32 %r9, [buffer];",
+                  'r');
+  // Also with a third warp, which makes the barrier one of a part.
+  EXPECT_EQ(snippet.forThreads(64), Lanes(64, 5));
+  Snippet partial("mov.u32 %r9, 5;\n setp.ge.u32 %p2, %tid, 64;\n"
+                  "@%p2 bra $end;\n setp.eq.u32 %p1, %tid, 0;\n"
+                  "@%p1 st.shared.u32 [buffer], 5;\n"
+                  "bar.sync 1, 64;\n"
+                  "ld.shared.u32 %r9, [buffer];\n$end:\n",
+                  'r');
+  EXPECT_EQ(partial.forThreads(96), Lanes(96, 5));
+}
+
+TEST(PtxWarps, DoNotWaitForLanesThatHaveExited) {
+  Snippet snippet("mov.u32 %r9, 0;\n st.global.u64 [%out], 7;\n"
+                  "setp.ge.u32 %p1, %tid, 16;\n @%p1 bra $end;\n"
+                  "shfl.sync.bfly.b32 %r9, %r0, 1, 31, 0xFFFFFFFF;\n"
+                  "bra $done;\n$end:\n exit;\n$done:\n",
+                  'r');
+  Lanes lanes = snippet.forThreads(32);
+  for (unsigned i = 0; i < 32; ++i)
+    EXPECT_EQ(lanes[i], i < 16 ? i ^ 1 : 7);
+}
+
+/// A module whose function comes after the kernel that calls it.
+static LaunchResult runWithFunction(const std::string &kernel,
+                                    const std::string &function,
+                                    std::vector<uint32_t> &results) {
+  ModuleOrError module = Module::parse(
+      ".func (.param .b32 result) f(.param .b32 x);\n"
+      ".visible .entry k(.param .u64 out)\n{\n"
+      ".reg .pred %p<4>;\n .reg .b32 %r<8>;\n .reg .b64 %d<3>;\n"
+      ".param .b32 argument;\n .param .b32 value;\n"
+      "ld.param.u64 %d0, [out];\n mov.u32 %r0, %tid.x;\n"
+      "mul.wide.u32 %d1, %r0, 4;\n add.s64 %d0, %d0, %d1;\n" +
+      kernel +
+      "st.global.u32 [%d0], %r1;\n}\n"
+      ".func (.param .b32 result) f(.param .b32 x)\n{\n"
+      ".reg .pred %p<4>;\n .reg .b32 %r<8>;\n ld.param.u32 %r0, [x];\n" +
+      function + "st.param.b32 [result], %r1;\n ret;\n}\n");
+  EXPECT_TRUE(module) << module.error;
+  Machine machine(module.value);
+  Address out = machine.allocate("out", 128);
+  LaunchResult result = machine.launch(Launch("k", {1}, {32}).argument(out));
+  results = machine.download<uint32_t>(out, 32);
+  return result;
+}
+
+TEST(PtxControl, LanesMeetAfterACall) {
+  // Only lanes below 8 call; all are together after it.
+  std::vector<uint32_t> results;
+  LaunchResult result = runWithFunction(
+      "setp.ge.u32 %p1, %r0, 8;\n @%p1 bra $skip;\n"
+      "st.param.b32 [argument], %r0;\n"
+      "call (value), f, (argument);\n$skip:\n activemask.b32 %r1;\n",
+      "mov.u32 %r1, %r0;\n", results);
+  EXPECT_TRUE(result.ok()) << result.describe();
+  EXPECT_EQ(results, std::vector<uint32_t>(32, 0xFFFFFFFF));
+}
+
+TEST(PtxControl, CallsBeginWithUnwrittenRegisters) {
+  // The first call writes %r1, the second does not.
+  std::vector<uint32_t> results;
+  std::string call = "st.param.b32 [argument], %r2;\n"
+                     "call (value), f, (argument);\n";
+  LaunchResult result = runWithFunction(
+      "mov.u32 %r2, 0;\n" + call + "mov.u32 %r2, 1;\n" + call +
+          "ld.param.b32 %r1, [value];\n",
+      "setp.eq.u32 %p1, %r0, 0;\n @%p1 mov.u32 %r1, 5;\n", results);
+  ASSERT_TRUE(result.has(FaultKind::Uninitialized)) << result.describe();
+  EXPECT_NE(result.describe().find("reads register %r1"), std::string::npos);
+}
+
 TEST(PtxControl, BranchByAnIndex) {
   Snippet snippet("rem.u32 %r8, %tid, 3;\n"
                   "$targets: .branchtargets $zero, $one, $two;\n"
@@ -214,4 +291,24 @@ TEST(PtxControl, BranchByAnIndex) {
   Lanes lanes = snippet.forThreads(32);
   for (unsigned i = 0; i < 32; ++i)
     EXPECT_EQ(lanes[i], 10 + i % 3);
+}
+
+TEST(PtxControl, LanesOfAWarpTakeALockInTurn) {
+  // A lane that has the lock must go on while the others try to get it.
+  Snippet snippet("setp.eq.u32 %p1, %tid, 0;\n"
+                  "@%p1 st.volatile.shared.u32 [buffer], 0;\n"
+                  "@%p1 st.volatile.shared.u32 [buffer+4], 0;\n"
+                  "bar.sync 0;\n"
+                  "$try:\n"
+                  "atom.shared.cas.b32 %r8, [buffer], 0, 1;\n"
+                  "setp.ne.u32 %p2, %r8, 0;\n @%p2 bra $try;\n"
+                  "ld.volatile.shared.u32 %r7, [buffer+4];\n"
+                  "add.s32 %r9, %r7, 1;\n"
+                  "st.volatile.shared.u32 [buffer+4], %r9;\n"
+                  "atom.shared.exch.b32 %r6, [buffer], 0;\n",
+                  'r');
+  Lanes lanes = snippet.forThreads(64);
+  std::sort(lanes.begin(), lanes.end());
+  for (unsigned i = 0; i < 64; ++i)
+    EXPECT_EQ(lanes[i], i + 1);
 }
