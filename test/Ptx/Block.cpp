@@ -143,8 +143,6 @@ void Block::order(const Barrier &barrier) {
     return;
   }
   clock.orderWarps(waiting, arriving);
-  for (unsigned warp : waiting)
-    clock.orderLanes(warp, warps[warp]->getAll());
 }
 
 /// The lanes of a warp come to an aligned barrier at one instruction.

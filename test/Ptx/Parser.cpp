@@ -145,17 +145,23 @@ bool Parser::parseDirective() {
 
 /// `.align 16 .b8 name[1024]`
 bool Parser::parseDeclaration(Declaration &declaration) {
+  bool isPointer = false;
   while (peek().kind == Token::Kind::Word && peek().text[0] == '.') {
     std::string_view word = next().text.substr(1);
     Type type = parseType(word);
+    int64_t alignment = 0;
     if (type != Type::None) {
       declaration.type = type;
     } else if (word == "align") {
-      if (!parseInteger(declaration.alignment))
+      if (!parseInteger(alignment))
         return false;
-    } else if (word != "ptr" && word != "global" && word != "shared" &&
-               word != "const" && word != "local") {
-      // The others say what a pointer points to.
+      // After .ptr it is the alignment of what the pointer points to.
+      if (!isPointer)
+        declaration.alignment = alignment;
+    } else if (word == "ptr") {
+      isPointer = true;
+    } else if (!isPointer || (word != "global" && word != "shared" &&
+                              word != "const" && word != "local")) {
       return fail("unknown attribute '." + std::string(word) + "'");
     }
   }

@@ -170,6 +170,10 @@ TEST(PtxConversions, PackTwo) {
   EXPECT_EQ(Snippet("cvt.rn.satfinite.e4m3x2.f32 %h9, %r0, %r1;",
                     'h')(bits(1.0f), bits(1000.0f)),
             0x387Eu);
+  EXPECT_EQ(Snippet("cvt.rn.satfinite.relu.e4m3x2.f32 %h9, %r0, %r1;",
+                    'h')(bits(-1.0f), bits(2.0f)),
+            0x0040u);
+  EXPECT_EQ(Snippet("cvt.rn.f16x2.e5m2x2 %r9, %h0;", 'r')(0x3C40), 0x3C004000u);
   EXPECT_EQ(Snippet("cvt.rna.tf32.f32 %r9, %r0;", 'r')(0x3F801000),
             0x3F802000u);
 }

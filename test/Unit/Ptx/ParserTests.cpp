@@ -51,6 +51,8 @@ TEST(PtxParser, RefusesModulesThatAreNone) {
             "line 4: a function has no end");
   EXPECT_EQ(getError(".extern .global .b32 x;"),
             "line 1: 'x' is of another module");
+  EXPECT_EQ(getError(".global .attribute(.managed) .b32 x;"),
+            "line 1: unknown attribute '.attribute'");
   EXPECT_EQ(getError(".global .b8 x[2] = {1, 2, 3};"),
             "line 1: more initial values than 'x' has elements");
   EXPECT_EQ(getError(".func f();\n.func f()\n{\n call.uni f;\n}\n"),
@@ -64,8 +66,8 @@ TEST(PtxParser, TellsWhatAKernelNeeds) {
 .address_size 64
 .shared .align 4 .b8 all[64];
 .visible .entry k(
-  .param .u64 .ptr .global .align 16 x,
   .param .u8 flag,
+  .param .u64 .ptr .global .align 16 x,
   .param .align 8 .b8 pair[16],
   .param .f32 y
 )
@@ -86,6 +88,7 @@ TEST(PtxParser, TellsWhatAKernelNeeds) {
   EXPECT_EQ(kernel->sharedBytes, 164);
   EXPECT_EQ(kernel->maxThreads[0], 256);
   ASSERT_EQ(kernel->parameters.size(), 4u);
+  // The alignment of a pointer's buffer is not that of the pointer.
   EXPECT_EQ(kernel->parameters[1].offset, 8);
   EXPECT_EQ(kernel->parameters[2].offset, 16);
   EXPECT_EQ(kernel->parameters[2].bytes, 16);

@@ -256,10 +256,10 @@ static LaunchResult runWithFunction(const std::string &kernel,
 }
 
 TEST(PtxControl, LanesMeetAfterACall) {
-  // Only lanes below 8 call; all are together after it.
+  // Lanes from 8 on call; all are together after it.
   std::vector<uint32_t> results;
   LaunchResult result = runWithFunction(
-      "setp.ge.u32 %p1, %r0, 8;\n @%p1 bra $skip;\n"
+      "setp.lt.u32 %p1, %r0, 8;\n @%p1 bra $skip;\n"
       "st.param.b32 [argument], %r0;\n"
       "call (value), f, (argument);\n$skip:\n activemask.b32 %r1;\n",
       "mov.u32 %r1, %r0;\n", results);
