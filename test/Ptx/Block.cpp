@@ -104,11 +104,10 @@ void Block::arrive(unsigned number, unsigned expected, const Arrival &arrival,
 /// Barrier reductions give what all threads' predicates make together.
 static Word reducePredicates(const Instruction &instruction, unsigned holding,
                              unsigned threads) {
-  enum { None, Popcount, And, Or };
-  switch (instruction.variant) {
-  case And:
+  switch (static_cast<BarrierAction>(instruction.variant)) {
+  case BarrierAction::And:
     return holding == threads;
-  case Or:
+  case BarrierAction::Or:
     return holding > 0;
   default:
     return holding;

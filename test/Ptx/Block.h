@@ -27,6 +27,9 @@ struct LaunchContext {
 std::string describeThread(const Launch &launch, uint32_t block,
                            unsigned thread);
 
+/// What a barrier instruction does, as the variant of its Instruction.
+enum class BarrierAction : uint8_t { Sync, Popcount, And, Or, Arrive };
+
 class Block {
 public:
   Block(LaunchContext &context, Dim id);

@@ -60,10 +60,6 @@ static void runTrap(Warp &warp, const Instruction &, LaneMask active) {
 
 static void runNothing(Warp &, const Instruction &, LaneMask) {}
 
-namespace {
-enum BarrierAction : uint8_t { Sync, Popcount, And, Or, Arrive };
-} // namespace
-
 /// `bar{.cta}.sync number{, threads}`; reductions have a predicate last.
 static void runBarrier(Warp &warp, const Instruction &instruction,
                        LaneMask active) {
@@ -71,7 +67,9 @@ static void runBarrier(Warp &warp, const Instruction &instruction,
   for (const Operand &source : instruction.sources)
     warp.checkWritten(source, active);
   unsigned first = getFirstLane(active);
-  bool reduces = instruction.variant != Sync && instruction.variant != Arrive;
+  auto action = static_cast<BarrierAction>(instruction.variant);
+  bool waits = action != BarrierAction::Arrive;
+  bool reduces = waits && action != BarrierAction::Sync;
   size_t numbers = instruction.sources.size() - reduces;
   Word number = warp.read(instruction.sources[0], first);
   Word expected = numbers > 1 ? warp.read(instruction.sources[1], first)
@@ -90,8 +88,7 @@ static void runBarrier(Warp &warp, const Instruction &instruction,
       holding += warp.read(instruction.sources.back(), lane) != 0;
     });
   block.arrive(static_cast<unsigned>(number), static_cast<unsigned>(expected),
-               {&warp, active, &instruction, instruction.variant != Arrive},
-               holding);
+               {&warp, active, &instruction, waits}, holding);
 }
 
 static void runWarpSync(Warp &warp, const Instruction &instruction,
@@ -118,22 +115,20 @@ static bool decodeBarrier(Modifiers &modifiers, Instruction &instruction) {
   }
   modifiers.take("cta");
   modifiers.sources = Modifiers::anyNumber;
-  int action = modifiers.takeOneOf({"sync", "arrive", "red"});
-  if (action == 0) {
-    modifiers.shape = "ss?";
-    return true;
+  int kind = modifiers.takeOneOf({"sync", "arrive", "red"});
+  auto action = kind == 1 ? BarrierAction::Arrive : BarrierAction::Sync;
+  modifiers.shape = kind == 1 ? "ss" : "ss?";
+  if (kind == 2) {
+    int reduction = modifiers.takeOneOf({"popc", "and", "or"}) + 1;
+    action = static_cast<BarrierAction>(reduction);
+    bool isCount = action == BarrierAction::Popcount;
+    modifiers.shape = "rsss?";
+    if (reduction == 0 ||
+        modifiers.takeType() != (isCount ? Type::U32 : Type::Pred))
+      return false;
   }
-  if (action == 1) {
-    instruction.variant = Arrive;
-    modifiers.shape = "ss";
-    return true;
-  }
-  int reduction = modifiers.takeOneOf({"popc", "and", "or"}) + 1;
-  instruction.variant = static_cast<uint8_t>(reduction);
-  instruction.type = modifiers.takeType();
-  modifiers.shape = "rsss?";
-  return action == 2 && reduction != Sync &&
-         instruction.type == (reduction == Popcount ? Type::U32 : Type::Pred);
+  instruction.variant = static_cast<uint8_t>(action);
+  return kind >= 0;
 }
 
 /// Memory fences: the machine runs in an order that has all of them.

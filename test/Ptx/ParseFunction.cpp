@@ -86,7 +86,7 @@ bool Parser::parseLimits(KernelInfo &info) {
     else if (word == ".minnctapersm" || word == ".maxnreg")
       valid = parseInteger(ignored);
     else if (word == ".pragma")
-      valid = next().kind == Token::Kind::String && expect(";");
+      valid = parsePragma();
     else if (word != ".noreturn")
       valid = fail("unknown directive '" + std::string(word) + "'");
     if (!valid)
@@ -249,7 +249,7 @@ bool Parser::parseRegisters() {
       type = declaration.type;
     } else {
       declaration.name = next().text;
-      if (accept("<") && (!parseInteger(declaration.count) || !expect(">")))
+      if (at("<") && !parseCount(declaration.count))
         return false;
     }
     std::string name(declaration.name);

@@ -93,13 +93,16 @@ bool Parser::parseNumber(Operand &operand) {
     return true;
   }
   double value = 0;
+  char *end = nullptr;
   if (isSingle || isDouble) {
-    Word bits = std::strtoull(text.c_str() + 2, nullptr, 16);
+    Word bits = std::strtoull(text.c_str() + 2, &end, 16);
     value = isSingle ? bitCast<float>(static_cast<uint32_t>(bits))
                      : bitCast<double>(bits);
   } else {
-    value = std::strtod(text.c_str(), nullptr);
+    value = std::strtod(text.c_str(), &end);
   }
+  if (*end != 0)
+    return fail("'" + text + "' is no number");
   operand.value = bitCast<Word>(isNegative ? -value : value);
   next();
   return true;
@@ -117,6 +120,14 @@ bool Parser::parseModule() {
   return checkRecursion();
 }
 
+/// What an assembler may do: "nounroll".
+bool Parser::parsePragma() {
+  if (peek().kind != Token::Kind::String)
+    return fail("expected a string before '" + std::string(peek().text) + "'");
+  next();
+  return expect(";");
+}
+
 bool Parser::parseDirective() {
   bool isExtern = false;
   while (at(".visible") || at(".extern") || at(".weak") || at(".common"))
@@ -126,10 +137,12 @@ bool Parser::parseDirective() {
     skipLine();
     return true;
   }
-  if (accept(".section"))
-    return next().kind == Token::Kind::Word && skipBraces();
+  if (accept(".section")) {
+    next(); // Its name.
+    return skipBraces();
+  }
   if (accept(".pragma"))
-    return next().kind == Token::Kind::String && expect(";");
+    return parsePragma();
   if (accept(".entry"))
     return parseEntry();
   if (accept(".func"))
@@ -173,12 +186,23 @@ bool Parser::parseDeclaration(Declaration &declaration) {
   declaration.bytes = getBytes(declaration.type);
   declaration.alignment =
       std::max<int64_t>(declaration.alignment, getBytes(declaration.type));
-  if (accept("<"))
-    return parseInteger(declaration.count) && expect(">");
+  if (at("<"))
+    return parseCount(declaration.count);
   return parseArray(declaration);
 }
 
+/// `<12>`, of registers.
+bool Parser::parseCount(int64_t &count) {
+  constexpr int64_t maxRegisters = 1 << 20;
+  if (!expect("<") || !parseInteger(count) || !expect(">"))
+    return false;
+  if (count < 0 || count > maxRegisters)
+    return fail(std::to_string(count) + " registers");
+  return true;
+}
+
 bool Parser::parseArray(Declaration &declaration) {
+  constexpr int64_t maxBytes = int64_t(1) << 30;
   while (accept("[")) {
     if (accept("]")) {
       declaration.isUnsized = true;
@@ -188,9 +212,8 @@ bool Parser::parseArray(Declaration &declaration) {
     int64_t count = 0;
     if (!parseInteger(count) || !expect("]"))
       return false;
-    if (count < 0 || count > (int64_t(1) << 32))
-      return fail("'" + std::string(declaration.name) + "' has " +
-                  std::to_string(count) + " elements");
+    if (count < 0 || count > maxBytes || declaration.bytes * count > maxBytes)
+      return fail("'" + std::string(declaration.name) + "' is too large");
     declaration.bytes *= count;
   }
   return true;

@@ -103,8 +103,10 @@ private:
   //---------------------------------------------------------===//
 
   bool parseDirective();
+  bool parsePragma();
   bool parseDeclaration(Declaration &declaration);
   bool parseArray(Declaration &declaration);
+  bool parseCount(int64_t &count);
   bool parseVariable(Space space, bool isExtern);
   bool parseInitializer(const Declaration &declaration,
                         std::vector<uint8_t> &bytes);

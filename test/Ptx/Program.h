@@ -7,6 +7,14 @@
 // What the parser makes of the text and the warps execute. Names are gone:
 // registers, variables and labels are numbers, opcodes are functions.
 //
+// The way of a kernel through the files: Lexer and Parser, of three files, read
+// it; the table of Opcodes, which Integers, Bits, FloatArithmetic,
+// FloatFunctions, Comparisons, Conversions, Moves, Accesses, Atomics, Shuffles,
+// Matrices and Control fill, gives each instruction its function. Machine
+// launches Blocks, which have barriers and Warps, which step. All accesses go
+// through Warp::access (WarpMemory.cpp) to a Region (Memory) and its RaceShadow
+// (Races).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEWRIGHT_TEST_PTX_PROGRAM_H

@@ -59,6 +59,21 @@ TEST(PtxParser, RefusesModulesThatAreNone) {
             "line 4: function 'f' can call itself, which is not supported");
 }
 
+TEST(PtxParser, RefusesNumbersThatAreNone) {
+  EXPECT_EQ(getErrorOf("mov.b32 %r0, 1.5x;"), "line 4: '1.5x' is no number");
+  EXPECT_EQ(getErrorOf("mov.b32 %r0, 0f3F80000G;"),
+            "line 4: '0f3F80000G' is no number");
+  EXPECT_EQ(getErrorOf("mov.b32 %r0, 12z;"), "line 4: '12z' is no number");
+  EXPECT_EQ(getErrorOf("add.f16 %r0, %r1, 1.5;"),
+            "line 4: a float is no operand of this type");
+  EXPECT_EQ(getErrorOf(".reg .b32 %x<10000000>;"),
+            "line 4: 10000000 registers");
+  EXPECT_EQ(getError(".shared .b64 x[1000000000];"),
+            "line 1: 'x' is too large");
+  EXPECT_EQ(getError(".pragma nounroll;"),
+            "line 1: expected a string before 'nounroll'");
+}
+
 TEST(PtxParser, TellsWhatAKernelNeeds) {
   ModuleOrError module = Module::parse(R"(
 .version 8.0
