@@ -92,9 +92,8 @@ static bool isResult(Value tensor) {
 }
 
 /// Has what the library computes into a buffer of its own, seen as \p tensor,
-/// computed into the one behind \p result instead. Returns that as a tensor, or
-/// null where this cannot be.
-static Value moveToResult(Value tensor, Value result) {
+/// computed into the one behind \p result instead, where this can be.
+static void moveToResult(Value tensor, Value result) {
   Operation *op = tensor.getDefiningOp();
   while (isReshape(op) && op->getOperand(0).hasOneUse())
     op = op->getOperand(0).getDefiningOp();
@@ -104,7 +103,7 @@ static Value moveToResult(Value tensor, Value result) {
   if (!alloc || llvm::any_of(alloc->getUsers(), [&](Operation *user) {
         return user != computed && !isa<memref::ReinterpretCastOp>(user);
       }))
-    return {};
+    return;
   auto init = result.getDefiningOp<ToTensorOp>();
   init->moveAfter(computed);
   // Casts forget the shape, which may be another.
@@ -112,7 +111,6 @@ static Value moveToResult(Value tensor, Value result) {
     return isa<memref::ReinterpretCastOp>(use.getOwner());
   });
   tensor.replaceAllUsesWith(result);
-  return result;
 }
 
 /// Has \p op write over an operand what \p init becomes, if it may.
