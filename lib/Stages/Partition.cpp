@@ -218,7 +218,8 @@ Row Partitioner::cutStage(size_t stage, const Row &before) {
 
 SmallVector<size_t> Partitioner::run() {
   boundEnds(findSmallestMaximum());
-  triesAll = isSmall();
+  // Without bytes, what halves tell is all.
+  triesAll = !problem.bytesBefore.empty() && isSmall();
   begins.resize(problem.stages);
   Row row;
   row.costs.push_back(Cost());

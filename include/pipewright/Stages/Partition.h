@@ -6,7 +6,7 @@
 //
 // Exact: the smallest maximum by bisection (Pinar and Aykanat, JPDC 64, 2004),
 // the best cut within it by dynamic programming. 100,000 layers on 512 stages
-// take from 3 to 100 ms, and 10 s where one layer outweighs all stages, so that
+// take up to 20 ms, and 10 s where one layer outweighs all stages, so that
 // any cut of the others will do. Includes no MLIR header.
 //
 //===----------------------------------------------------------------------===//
