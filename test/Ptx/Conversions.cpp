@@ -65,13 +65,21 @@ void integerToFloat(const Instruction &instruction, const Word *s,
                  integerToOdd(value.magnitude, value.negative), instruction);
 }
 
-/// Out of range clamps; NaN becomes 0.
+/// NaN becomes 0 if both types have at most 32 bits, and else the number whose
+/// only bit is the highest (PTX 9.0, "cvt").
+Word convertNan(Type type, Type source) {
+  unsigned bits = getBits(type);
+  bool isWide = source == Type::F64 || bits == 64;
+  return isWide ? Word(1) << (bits - 1) : 0;
+}
+
+/// Out of range clamps.
 void floatToInteger(const Instruction &instruction, const Word *s,
                     Word *results) {
   Type source = instruction.sourceType;
   double value = flushInput(source, loadFloat(source, s[0]), instruction);
   if (std::isnan(value)) {
-    results[0] = 0;
+    results[0] = convertNan(instruction.type, source);
     return;
   }
   double rounded = std::fabs(roundToIntegral(value, instruction.rounding));

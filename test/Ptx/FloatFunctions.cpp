@@ -49,9 +49,8 @@ enum Property { Finite, Infinite, Number, NotANumber, Normal, Subnormal };
 void testProperty(const Instruction &instruction, const Word *s,
                   Word *results) {
   double a = loadFloat(instruction.type, s[0]);
-  bool isNormal = instruction.type == Type::F32
-                      ? std::isnormal(static_cast<float>(a))
-                      : std::isnormal(a);
+  double smallest = instruction.type == Type::F32 ? 0x1p-126 : 0x1p-1022;
+  bool isSubnormal = a != 0 && std::fabs(a) < smallest;
   switch (instruction.variant) {
   case Finite:
     results[0] = std::isfinite(a);
@@ -66,10 +65,10 @@ void testProperty(const Instruction &instruction, const Word *s,
     results[0] = std::isnan(a);
     return;
   case Normal:
-    results[0] = isNormal;
+    results[0] = std::isfinite(a) && !isSubnormal; // Zero is normal.
     return;
   case Subnormal:
-    results[0] = !isNormal && std::isfinite(a) && a != 0;
+    results[0] = isSubnormal;
     return;
   }
 }

@@ -212,10 +212,13 @@ TEST(PtxConversions, FromFloatsToIntegers) {
   EXPECT_EQ(convert("rzi", -2.7f), -2);
   EXPECT_EQ(convert("rmi", -2.1f), -3);
   EXPECT_EQ(convert("rpi", 2.1f), 3);
-  // Out of range clamps, NaN is 0.
+  // Out of range clamps, NaN is 0 where no type is wide.
   EXPECT_EQ(convert("rzi", 1e20f), 2147483647);
   EXPECT_EQ(convert("rzi", -1e20f), -2147483647 - 1);
   EXPECT_EQ(convert("rzi", std::numeric_limits<float>::quiet_NaN()), 0);
+  EXPECT_EQ(Snippet("cvt.rzi.s64.f32 %d9, %r0;", 'd')(0x7FC00000), 1ull << 63);
+  EXPECT_EQ(Snippet("cvt.rzi.u32.f64 %r9, %d0;", 'r')(0x7FFull << 52 | 1),
+            1u << 31);
   EXPECT_EQ(Snippet("cvt.rzi.u32.f32 %r9, %r0;", 'r')(bits(-5.0f)), 0u);
   EXPECT_EQ(Snippet("cvt.rzi.u64.f64 %d9, %d0;", 'd')(bits(0x1p63)),
             1ull << 63);

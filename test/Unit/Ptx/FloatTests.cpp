@@ -163,6 +163,8 @@ TEST(PtxFloats, HaveDoubles) {
                                                                  bits(3.0))),
             -3.0);
   EXPECT_EQ(Snippet("testp.infinite.f32 %p9, %r0;", 'p')(bits(infinity)), 1u);
+  EXPECT_EQ(Snippet("testp.normal.f32 %p9, %r0;", 'p')(0), 1u);
+  EXPECT_EQ(Snippet("testp.normal.f64 %p9, %d0;", 'p')(1), 0u);
   EXPECT_EQ(Snippet("testp.subnormal.f32 %p9, %r0;", 'p')(1), 1u);
 }
 
