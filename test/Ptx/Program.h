@@ -155,12 +155,13 @@ struct Instruction {
   bool ftz = false;
   bool saturate = false;
   bool relu = false;
-  /// .NaN of min and max; an integral rounding of cvt.
+  /// min.NaN and max.NaN: a NaN is the result.
   bool propagateNan = false;
+  /// cvt.rni and the like: the result is an integer, of any type.
   bool toIntegral = false;
-  /// Memory: volatile, relaxed, acquire, release; or through the read-only
-  /// cache.
+  /// A volatile, relaxed, acquire, release or atomic access.
   bool strong = false;
+  /// An access through the read-only cache.
   bool nonCoherent = false;
 
   /// The lanes of a warp execute the instruction together.

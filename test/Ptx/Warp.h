@@ -141,7 +141,6 @@ public:
   /// Reports a fault of one lane in the current instruction.
   void fault(FaultKind kind, unsigned lane, const std::string &message);
   bool isNewFault(FaultKind kind) const;
-  const Instruction &getCurrent() const { return *current; }
 
 private:
   bool selectGroup(bool lowestFirst);
