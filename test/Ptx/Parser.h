@@ -76,8 +76,7 @@ private:
     int64_t count = 0;
   };
 
-  //===--- Tokens
-  //----------------------------------------------------------===//
+  //===--- Tokens --------------------------------------------------------===//
 
   const Token &peek(size_t ahead = 0) const {
     return tokens[std::min(position + ahead, tokens.size() - 1)];
@@ -99,8 +98,7 @@ private:
   /// A number's bits; of a float, those of a double.
   bool parseNumber(Operand &operand);
 
-  //===--- Modules
-  //---------------------------------------------------------===//
+  //===--- Modules -------------------------------------------------------===//
 
   bool parseDirective();
   bool parsePragma();
@@ -119,8 +117,7 @@ private:
   }
   const Symbol *find(std::string_view name) const;
 
-  //===--- Functions
-  //-------------------------------------------------------===//
+  //===--- Functions -----------------------------------------------------===//
 
   bool parseEntry();
   bool parseFunction();
@@ -139,8 +136,7 @@ private:
   void endScope();
   bool checkRecursion();
 
-  //===--- Instructions
-  //----------------------------------------------------===//
+  //===--- Instructions --------------------------------------------------===//
 
   bool parseInstruction();
   bool parseGuard(Instruction &instruction);

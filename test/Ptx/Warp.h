@@ -83,8 +83,7 @@ public:
   unsigned getIndex() const { return index; }
   unsigned getThread(unsigned lane) const { return index * warpSize + lane; }
 
-  //===--- Registers
-  //-------------------------------------------------------===//
+  //===--- Registers -----------------------------------------------------===//
 
   Word read(const Operand &operand, unsigned lane) const;
   void write(const Operand &operand, unsigned lane, Word value);
@@ -95,8 +94,7 @@ public:
   /// Registers [first, end) are unwritten again.
   void forgetRange(uint32_t first, uint32_t end, unsigned lane);
 
-  //===--- Memory
-  //----------------------------------------------------------===//
+  //===--- Memory --------------------------------------------------------===//
 
   Word getAddress(const Operand &operand, unsigned lane) const;
   /// Checks an access and counts it. Returns where its bytes are, or null
@@ -113,8 +111,7 @@ public:
 
   Traffic getLocalTraffic() const;
 
-  //===--- Control
-  //---------------------------------------------------------===//
+  //===--- Control -------------------------------------------------------===//
 
   struct Frame {
     uint32_t returnTo;
