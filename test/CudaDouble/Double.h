@@ -61,6 +61,10 @@ struct Effects {
 using KernelRunner =
     std::function<std::function<Effects()>(const KernelLaunch &)>;
 
+/// Runs kernels of libraries that were loaded from PTX text, which ends in a
+/// zero, in the interpreter of test/Ptx, with all that it checks.
+KernelRunner makePtxRunner();
+
 /// Forgets all that was there.
 void reset(const Options &options);
 void setKernelRunner(KernelRunner runner);

@@ -130,6 +130,11 @@ void Memory::access(const Access &access, const Accessor &accessor) {
               std::to_string(allocation.bytes));
 }
 
+void Memory::forEach(const std::function<void(void *, size_t)> &visit) const {
+  for (const auto &[address, allocation] : allocations)
+    visit(reinterpret_cast<void *>(address), allocation.bytes);
+}
+
 std::vector<std::string> Memory::describeLeaks() const {
   std::vector<std::string> leaks;
   for (const auto &[address, allocation] : allocations)

@@ -51,6 +51,8 @@ public:
   /// Whether all of the bytes are in one allocation.
   bool contains(const void *data, size_t bytes) const;
 
+  /// Calls \p visit for each allocation.
+  void forEach(const std::function<void(void *, size_t)> &visit) const;
   /// "device 0 holds 64 bytes of device memory" for each that is left.
   std::vector<std::string> describeLeaks() const;
 

@@ -188,3 +188,7 @@ LaunchResult Machine::launch(const Launch &launch) {
   result.counters = std::move(context.counters);
   return result;
 }
+
+std::vector<AccessedRange> Machine::getAccesses() const {
+  return memory->getAccesses();
+}

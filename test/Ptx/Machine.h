@@ -215,6 +215,13 @@ struct LaunchResult {
   std::string describe() const;
 };
 
+/// Bytes of global memory that a launch wrote, or read before it wrote them.
+struct AccessedRange {
+  Address address;
+  size_t bytes;
+  bool isWrite;
+};
+
 /// A GPU with its global memory. Memory keeps its bytes between launches.
 class Machine {
 public:
@@ -252,6 +259,8 @@ public:
   Address getVariable(const std::string &name) const;
 
   LaunchResult launch(const Launch &launch);
+  /// Of the last launch; whole buffers apart, and neighbours in one.
+  std::vector<AccessedRange> getAccesses() const;
 
 private:
   std::shared_ptr<const Module> module;

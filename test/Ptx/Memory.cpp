@@ -130,6 +130,15 @@ void pipewright::ptx::addTraffic(Traffic &sum, const Traffic &more) {
   sum.atomics += more.atomics;
 }
 
+std::vector<AccessedRange> Memory::getAccesses() const {
+  std::vector<AccessedRange> accesses;
+  for (const auto &region : regions)
+    for (bool isWrite : {false, true})
+      for (auto [offset, bytes] : region->shadow.getRanges(isWrite))
+        accesses.push_back({region->base + offset, bytes, isWrite});
+  return accesses;
+}
+
 void Memory::addTraffic(std::map<std::string, Traffic> &traffic) const {
   for (const auto &region : regions)
     ptx::addTraffic(traffic[region->name], region->traffic);

@@ -69,6 +69,7 @@ public:
   /// Forgets the accesses and traffic of the last launch.
   void beginLaunch();
   void addTraffic(std::map<std::string, Traffic> &traffic) const;
+  std::vector<AccessedRange> getAccesses() const;
 
 private:
   Region &insert(Region region);

@@ -88,10 +88,12 @@ Mark RaceShadow::check(const Cell &cell, const Access &access,
 
 void RaceShadow::remember(Cell &cell, const Access &access) {
   if (access.isWrite) {
-    cell = Cell();
+    cell.reads[0] = cell.reads[1] = Mark();
     cell.write = access.mark;
     return;
   }
+  if (cell.write.kind == Mark::Kind::None)
+    cell.isReadFirst = true;
   // Keep two readers that the next writer may not have seen. A thread's own
   // earlier read is covered by this one.
   for (Mark &read : cell.reads) {
@@ -148,4 +150,23 @@ void RaceShadow::settle(const Access &access) {
   size_t count = std::max<size_t>(access.bytes >> page.shift, 1);
   for (size_t i = first; i < first + count; ++i)
     remember(page.cells[i], access);
+}
+
+std::vector<std::pair<size_t, size_t>>
+RaceShadow::getRanges(bool isWrite) const {
+  std::vector<std::pair<size_t, size_t>> ranges;
+  for (size_t index = 0; index < pages.size(); ++index)
+    for (size_t i = 0; i < pages[index].cells.size(); ++i) {
+      const Cell &cell = pages[index].cells[i];
+      if (isWrite ? cell.write.kind == Mark::Kind::None : !cell.isReadFirst)
+        continue;
+      size_t begin = index * pageBytes + (i << pages[index].shift);
+      size_t bytes = size_t(1) << pages[index].shift;
+      if (!ranges.empty() &&
+          ranges.back().first + ranges.back().second == begin)
+        ranges.back().second += bytes;
+      else
+        ranges.emplace_back(begin, bytes);
+    }
+  return ranges;
 }

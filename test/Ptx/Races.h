@@ -21,6 +21,7 @@
 #include "Ptx/Types.h"
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace pipewright::ptx {
@@ -103,11 +104,16 @@ public:
   /// Remembers a write that has been checked before, as a Pending one.
   void settle(const Access &access);
   void clear() { pages.clear(); }
+  /// What was read before the launch wrote it, if \p isWrite is false, or was
+  /// written: pairs of an offset and a number of bytes, in order, not adjacent.
+  std::vector<std::pair<size_t, size_t>> getRanges(bool isWrite) const;
 
 private:
   struct Cell {
     Mark write;
     Mark reads[2];
+    /// Also before \p write.
+    bool isReadFirst = false;
   };
   /// Cells of 2^shift bytes, as small as the smallest access so far.
   struct Page {

@@ -14,6 +14,9 @@
 
 namespace mlir {
 class RewritePatternSet;
+namespace func {
+class FuncOp;
+} // namespace func
 } // namespace mlir
 
 namespace pipewright {
