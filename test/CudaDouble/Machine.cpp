@@ -89,8 +89,7 @@ Stream *Machine::find(void *stream, const char *what) {
 }
 
 void Machine::destroyStream(Stream *stream) {
-  eraseIf(streams,
-                [=](const auto &known) { return known.get() == stream; });
+  eraseIf(streams, [=](const auto &known) { return known.get() == stream; });
 }
 
 Event *Machine::createEvent() {
@@ -99,8 +98,7 @@ Event *Machine::createEvent() {
 }
 
 void Machine::destroyEvent(Event *event) {
-  eraseIf(events,
-                [=](const auto &known) { return known.get() == event; });
+  eraseIf(events, [=](const auto &known) { return known.get() == event; });
 }
 
 void Machine::record(Event &event, Stream &stream) {
@@ -177,7 +175,7 @@ void Machine::pump() {
   while (OperationPtr operation = drawReady())
     begin(operation);
   eraseIf(pending,
-                [](const OperationPtr &operation) { return operation->done; });
+          [](const OperationPtr &operation) { return operation->done; });
 }
 
 //===----------------------------------------------------------------------===//

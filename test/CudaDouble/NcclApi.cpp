@@ -233,7 +233,7 @@ static void erase(Communicator *comm) {
                      std::to_string(comm->registrations) +
                      " buffers registered");
   eraseIf(world().communicators,
-                [=](const auto &known) { return known.get() == comm; });
+          [=](const auto &known) { return known.get() == comm; });
 }
 
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {

@@ -318,10 +318,9 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *image,
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
   Machine::Lock hold = machine().lock();
-  eraseIf(machine().libraries,
-                [=](const std::unique_ptr<Library> &known) {
-                  return known.get() == reinterpret_cast<Library *>(library);
-                });
+  eraseIf(machine().libraries, [=](const std::unique_ptr<Library> &known) {
+    return known.get() == reinterpret_cast<Library *>(library);
+  });
   return cudaSuccess;
 }
 
