@@ -14,6 +14,7 @@
 #include "pipewright/Schedule/ProgramSchedule.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace pipewright;
