@@ -30,6 +30,15 @@ if onnx_python := os.environ.get("PIPEWRIGHT_ONNX_PYTHON"):
     config.available_features.add("onnx")
     config.substitutions.append(("%onnx-python", onnx_python))
 
+# The assembler of CUDA, where the compiler looks for it too: with it tests check
+# that kernels assemble. They need no device.
+toolkit = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
+ptxas = os.path.join(toolkit, "bin", "ptxas")
+if os.access(ptxas, os.X_OK):
+    config.environment["CUDA_HOME"] = toolkit
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
+
 # How long each fuzzer looks for new findings; tools/scripts/check builds them.
 if fuzz_seconds := os.environ.get("PIPEWRIGHT_FUZZ_SECONDS"):
     config.available_features.add("fuzz")

@@ -35,13 +35,14 @@ using namespace mlir;
 using namespace pipewright;
 
 void pipewright::buildBufferizePipeline(OpPassManager &pm,
-                                        const CodegenTarget &target) {
+                                        const CodegenTarget *library) {
   // Buffers for arguments and results first: what the library computes can
   // then be written where it is wanted.
   pm.addPass(createLowerFunctions());
   pm.addPass(createExpandAttention());
   // Before the other ops turn to linalg, while contractions are still whole.
-  pm.addPass(createToLibrary({target.getName().str()}));
+  if (library)
+    pm.addPass(createToLibrary({library->getName().str()}));
 
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createToLinalg());
@@ -70,7 +71,7 @@ void pipewright::buildBufferizePipeline(OpPassManager &pm,
 
 void pipewright::buildLayerPipeline(OpPassManager &pm,
                                     const CodegenTarget &target) {
-  buildBufferizePipeline(pm, target);
+  buildBufferizePipeline(pm, &target);
   target.addLoweringPasses(pm);
 }
 
@@ -117,15 +118,23 @@ void pipewright::registerCodegenDialects(DialectRegistry &registry) {
   });
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerKernelDialects(registry);
 }
 
 void pipewright::registerCodegenPipelines() {
   for (const auto &entry : TargetRegistry::get().getTargets()) {
     const CodegenTarget *target = entry.get();
     PassPipelineRegistration<>(
+        "pp-bufferize-" + target->getName().str(),
+        "turn layer functions into bufferized ones that call the library of "
+        "the target '" +
+            target->getName().str() + "'",
+        [target](OpPassManager &pm) { buildBufferizePipeline(pm, target); });
+    PassPipelineRegistration<>(
         "pp-codegen-" + target->getName().str(),
         "compile layer functions to the LLVM dialect for the target '" +
             target->getName().str() + "'",
         [target](OpPassManager &pm) { buildLayerPipeline(pm, *target); });
   }
+  registerKernelPipelines();
 }

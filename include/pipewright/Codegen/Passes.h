@@ -25,18 +25,28 @@ class CodegenTarget;
 #include "pipewright/Codegen/Passes.h.inc"
 
 /// Takes layer functions (`nn.function`) to bufferized linalg ops in functions
-/// whose last argument is their workspace.
+/// whose last argument is their workspace. Contractions become calls of the
+/// library of the target \p library; without one they are ops like any other.
 void buildBufferizePipeline(mlir::OpPassManager &pm,
-                            const CodegenTarget &target);
+                            const CodegenTarget *library);
 
 /// The whole way of layer functions, from `nn.function` to the LLVM dialect.
 void buildLayerPipeline(mlir::OpPassManager &pm, const CodegenTarget &target);
 
+/// Takes bufferized layer functions to kernels in the NVVM dialect, and to
+/// launches of them.
+void buildKernelPipeline(mlir::OpPassManager &pm);
+
 /// The upstream dialects that code generation passes through.
 void registerCodegenDialects(mlir::DialectRegistry &registry);
 
-/// A pipeline `pp-codegen-<target>` for the layer functions of each target.
+/// Pipelines for the layer functions of each target: `pp-codegen-<target>`, and
+/// `pp-bufferize-<target>`, which is its first part.
 void registerCodegenPipelines();
+
+/// What the two functions above register for code on devices.
+void registerKernelDialects(mlir::DialectRegistry &registry);
+void registerKernelPipelines();
 
 } // namespace pipewright
 

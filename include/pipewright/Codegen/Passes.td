@@ -168,6 +168,87 @@ def ExpandBFloat16 : Pass<"pp-expand-bfloat16", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+def LowerToKernels : Pass<"pp-lower-to-kernels", "::mlir::func::FuncOp"> {
+  let summary = "turn linalg ops and loops on buffers into kernels";
+  let description = [{
+    Requires a bufferized function without control flow, of which different
+    arguments never share memory. Ensures that everything in it that touches
+    memory is in a `gpu.launch` with constant sizes or in a call.
+
+    Ops that follow each other share a kernel where each thread reads only what
+    it wrote itself, so that values stay in registers:
+
+    | kernel | of | thread |
+    |---|---|---|
+    | `elements` | elementwise ops over equally many elements | up to 16 bytes of each buffer |
+    | `rows` | reductions over rows, and what comes before and after in the same rows | its share of a row; a row has a warp or a block |
+    | `outputs` | any other reduction | an element of the result; up to 16 threads share a long one |
+    | `loops` | loops on buffers | what cannot run in parallel, for one iteration of what can |
+    | `stores` | single stores | all of them |
+
+    Results do not depend on how many threads the device has, nor on their
+    timing. Loops of which no iteration can run beside another are errors.
+
+    ```mlir
+    linalg.generic … ins(%x : memref<512x256xf32>) outs(%y : memref<512x256xf32>)
+    ```
+    becomes
+    ```mlir
+    gpu.launch blocks(…) in (%c128, %c1, %c1) threads(…) in (%c256, %c1, %c1)
+        module(@f_kernels) function(@elements_0) {
+      %0 = vector.load %x[%row, %column] : memref<512x256xf32>, vector<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def LowerDeviceMath : Pass<"pp-lower-device-math", "::mlir::func::FuncOp"> {
+  let summary = "turn math functions into what the device computes at once";
+  let description = [{
+    Requires math functions of f32. Ensures that of those the device has
+    instructions for only intrinsics are left, and that log, tanh and erf are
+    polynomials, exact to a few units in the last place as those of
+    `--pp-approximate-math`.
+
+    `exp(x)` becomes `exp2(x log2(e))`: the instruction is off by at most two
+    units in the last place, and rounding the product adds
+    `|x| 2^-24` to that, relative to the result. The device's tanh is off by
+    `2^-11`, too much for gradients, and is not used.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def SerializeKernels : Pass<"pp-serialize-kernels", "::mlir::ModuleOp"> {
+  let summary = "turn modules of kernels into PTX or machine code";
+  let description = [{
+    Requires `gpu.module`s in the NVVM dialect. Ensures that each is a
+    `gpu.binary` with an object per chip. Looks for the CUDA toolkit in
+    `CUDA_HOME`, in `CUDA_PATH` and in `/usr/local/cuda`; machine code cannot be
+    made without it, nor PTX that calls functions of its library.
+  }];
+  let options = [
+    ListOption<"chips", "chips", "std::string",
+               "The chips to make code for, such as sm_90 (default sm_90)">,
+    Option<"format", "format", "std::string", "\"ptx\"",
+           "The form of the code: ptx or cubin">,
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // Tasks and programs
 //===----------------------------------------------------------------------===//
 

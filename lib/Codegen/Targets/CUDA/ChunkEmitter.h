@@ -1,0 +1,133 @@
+//===- ChunkEmitter.h - Ops on a few elements of a row ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a thread does: it computes chunks, a few elements that follow each
+// other. A chunk is loaded and stored as a vector and computed element by
+// element, as the machine does it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_CHUNKEMITTER_H
+#define PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_CHUNKEMITTER_H
+
+#include "KernelGroups.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+#include <vector>
+
+namespace pipewright::cuda {
+
+/// Elements of a row.
+struct Chunk {
+  /// The column of the first one.
+  mlir::Value column;
+  int64_t length;
+  /// Whether the thread computes it for good; null if it always does. If not,
+  /// its elements are those of another chunk and must not count.
+  mlir::Value isActive;
+};
+
+/// Emits the ops of a group for one thread.
+class ChunkEmitter {
+public:
+  /// \p row is null if the space has one row. Values that are read again come
+  /// from registers; elements only if \p keepsElements.
+  ChunkEmitter(const KernelGroup &group, mlir::ImplicitLocOpBuilder &builder,
+               mlir::Value row, bool keepsElements)
+      : group(group), builder(builder), row(row), keepsElements(keepsElements) {
+  }
+
+  /// Loads what \p kernelOp reads of the row, so that it is not done in a loop
+  /// over its elements.
+  void loadRows(const KernelOp &kernelOp);
+
+  /// Computes an op of the form Element for \p chunk. Results that are kept
+  /// are stored by `storeElements`.
+  void emitElements(const KernelOp &kernelOp, const Chunk &chunk);
+
+  /// What each element of \p chunk contributes: per result, per element.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
+  emitContributions(const KernelOp &kernelOp, const Chunk &chunk);
+
+  /// Combines the \p totals of a row with what the results held before.
+  void emitTotals(const KernelOp &kernelOp, mlir::ValueRange totals);
+
+  /// Computes an op of the form Row.
+  void emitRow(const KernelOp &kernelOp);
+
+  /// Whether something is stored where another thread may have loaded from:
+  /// then no thread may store before all have loaded.
+  bool storesOverLoads() const;
+  void storeElements();
+  /// Stores what was computed of rows; one thread a row has to.
+  void storeRows();
+
+private:
+  /// What registers hold: the elements of a chunk, or the value of the row, of
+  /// which the chunk is null.
+  struct Known {
+    Access access;
+    mlir::Value column;
+    llvm::SmallVector<mlir::Value> values;
+  };
+  /// A store that is left for the end.
+  struct Store {
+    Access access;
+    Chunk chunk;
+    llvm::SmallVector<mlir::Value> indices;
+    llvm::SmallVector<mlir::Value> values;
+  };
+
+  const Known *find(const Access &access, mlir::Value column) const;
+  void keep(const Access &access, mlir::Value column, mlir::ValueRange values);
+
+  llvm::SmallVector<mlir::Value> getLoopIndices(const KernelOp &kernelOp,
+                                                mlir::Value column);
+  llvm::SmallVector<mlir::Value> read(const KernelOp &kernelOp,
+                                      mlir::OpOperand &operand,
+                                      const Chunk &chunk,
+                                      llvm::ArrayRef<mlir::Value> indices);
+  mlir::Value readRow(const Access &access,
+                      llvm::ArrayRef<mlir::Value> indices);
+  void write(const KernelOp &kernelOp, mlir::OpOperand &init,
+             const Chunk &chunk, llvm::ArrayRef<mlir::Value> indices,
+             mlir::ValueRange values);
+  void writeRow(const Access &access, llvm::ArrayRef<mlir::Value> indices,
+                mlir::Value value);
+  void store(const Store &store);
+
+  const KernelGroup &group;
+  mlir::ImplicitLocOpBuilder &builder;
+  mlir::Value row;
+  bool keepsElements;
+  std::vector<Known> known;
+  llvm::SmallVector<Access> loadedRows;
+  std::vector<Store> elementStores, rowStores;
+};
+
+/// Where \p map points to in the iteration with \p indices.
+llvm::SmallVector<mlir::Value> applyMap(mlir::ImplicitLocOpBuilder &builder,
+                                        mlir::AffineMap map,
+                                        llvm::ArrayRef<mlir::Value> indices);
+
+/// The body of \p op in the iteration with \p indices, of which \p arguments
+/// are the values of the block's arguments; unused ones may be null. Ops in
+/// \p without are left out. Returns \p wanted as computed here.
+llvm::SmallVector<mlir::Value> cloneBody(mlir::ImplicitLocOpBuilder &builder,
+                                         mlir::linalg::GenericOp op,
+                                         llvm::ArrayRef<mlir::Value> arguments,
+                                         llvm::ArrayRef<mlir::Value> indices,
+                                         mlir::ValueRange wanted,
+                                         llvm::ArrayRef<Combiner> without = {});
+
+/// \p combiner applied to \p lhs and \p rhs.
+mlir::Value combine(mlir::ImplicitLocOpBuilder &builder,
+                    const Combiner &combiner, mlir::Value lhs, mlir::Value rhs);
+
+} // namespace pipewright::cuda
+
+#endif // PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_CHUNKEMITTER_H

@@ -1,0 +1,136 @@
+//===- KernelGroups.h - Ops that make one kernel ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel of several ops hands values on in registers, and computes one row
+// without regard to how far other rows are. That is the same as running one op
+// after the other as long as whoever reads what the kernel writes is the thread
+// that wrote it: this is what a group checks of each op that joins it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_KERNELGROUPS_H
+#define PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_KERNELGROUPS_H
+
+#include "Memory.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+#include <vector>
+
+namespace pipewright::cuda {
+
+/// The elements that all ops of a kernel run over, numbered row by row.
+struct KernelSpace {
+  int64_t rows, columns;
+
+  int64_t getNumElements() const { return rows * columns; }
+};
+
+/// What an op computes of the space.
+enum class OpForm {
+  Element,   ///< a value for each element
+  Reduction, ///< a value for each row, from its elements
+  Row        ///< a value for each row, from such values
+};
+
+/// Where an operand is read or written.
+enum class Place {
+  Element, ///< at the element's number
+  Row,     ///< at the row's number
+  Other
+};
+
+/// An operand in memory.
+struct Access {
+  mlir::Value buffer;
+  mlir::AffineMap map;
+  Place place;
+  Memory memory;
+  mlir::Operation *op;
+
+  /// Whether each thread finds here the same elements as there.
+  bool isSame(const Access &other) const;
+};
+
+/// How the contributions to a result of a reduction are combined.
+struct Combiner {
+  mlir::Operation *op;
+  /// The operand of `op` that is not the result so far.
+  mlir::Value contribution;
+  mlir::TypedAttr neutral;
+};
+
+/// The combiners of the results of \p op; none if one is not known to allow any
+/// order, or has no type that threads can exchange.
+std::optional<llvm::SmallVector<Combiner>>
+getCombiners(mlir::linalg::GenericOp op);
+
+/// An op in its place in a space.
+struct KernelOp {
+  mlir::linalg::GenericOp op;
+  OpForm form;
+  llvm::SmallVector<int64_t> extents;
+  /// How many of the outer loops run over rows; none if the loops run over the
+  /// numbers of the elements in another shape.
+  std::optional<int64_t> rowLoops;
+  /// Per result, if the form is a reduction.
+  llvm::SmallVector<Combiner> combiners;
+
+  Access getAccess(mlir::OpOperand &operand) const;
+  /// Whether the op reads what is in the buffer of \p init.
+  bool readsInit(mlir::OpOperand &init) const;
+};
+
+/// Ops that follow each other and become one kernel.
+class KernelGroup {
+public:
+  explicit KernelGroup(KernelSpace space) : space(space) {}
+
+  /// Adds \p op, unless it does not fit.
+  bool add(mlir::linalg::GenericOp op);
+
+  KernelSpace getSpace() const { return space; }
+  llvm::ArrayRef<KernelOp> getOps() const { return ops; }
+  llvm::ArrayRef<Access> getReads() const { return reads; }
+  llvm::ArrayRef<Access> getWrites() const { return writes; }
+
+  /// Whether all ops compute elements, of one row: then any thread may compute
+  /// any element.
+  bool isElementwise() const;
+
+  /// How many elements a thread may load and store at once: at most 16 bytes of
+  /// each buffer, and no more than follow each other in all of them.
+  int64_t getVectorLength() const;
+
+  /// The number of different buffers of which each element is read or written.
+  int64_t getNumElementBuffers() const;
+
+  /// Whether \p buffer is of no use after the ops of the group.
+  bool isTemporary(mlir::Value buffer) const;
+
+private:
+  /// Whether \p user, which touches a buffer, comes after the group.
+  bool isUsedAfter(mlir::Operation *user) const;
+
+  KernelSpace space;
+  std::vector<KernelOp> ops;
+  llvm::SmallVector<Access> reads, writes;
+};
+
+/// Splits \p ops, between which nothing else touches memory, into groups. An op
+/// that fits into no group is alone in one without ops.
+struct KernelPlan {
+  KernelGroup group;
+  /// The op, if it is in no group.
+  mlir::linalg::GenericOp single;
+};
+std::vector<KernelPlan>
+planKernels(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
+
+} // namespace pipewright::cuda
+
+#endif // PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_KERNELGROUPS_H

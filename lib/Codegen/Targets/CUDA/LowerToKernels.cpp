@@ -1,0 +1,151 @@
+//===- LowerToKernels.cpp - linalg ops on buffers as kernels
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../MergeLoops.h"
+#include "EmitKernels.h"
+#include "KernelGroups.h"
+
+#include "pipewright/Codegen/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace pipewright {
+#define GEN_PASS_DEF_LOWERTOKERNELS
+#include "pipewright/Codegen/Passes.h.inc"
+} // namespace pipewright
+
+using namespace mlir;
+using namespace pipewright;
+using namespace pipewright::cuda;
+
+/// Copies become linalg ops, and these have as few loops as can be.
+static LogicalResult simplify(Block &block, RewriterBase &rewriter) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+      rewriter.setInsertionPoint(copy);
+      linalgOp = linalg::makeMemRefCopyOp(rewriter, copy.getLoc(),
+                                          copy.getSource(), copy.getTarget());
+      rewriter.eraseOp(copy);
+    }
+    if (linalgOp && failed(toMergedGeneric(linalgOp, rewriter)))
+      return failure();
+  }
+  return success();
+}
+
+namespace {
+class FunctionLowering {
+public:
+  explicit FunctionLowering(func::FuncOp function)
+      : block(function.getBody().front()), launcher(function.getName()) {}
+
+  LogicalResult lower() {
+    IRRewriter rewriter(block.getParentOp()->getContext());
+    if (failed(simplify(block, rewriter)))
+      return failure();
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+        if (failed(lowerStores()))
+          return failure();
+        run.push_back(generic);
+        continue;
+      }
+      if (auto store = dyn_cast<memref::StoreOp>(op)) {
+        if (failed(lowerRun()))
+          return failure();
+        stores.push_back(store);
+        continue;
+      }
+      // Views and constants are nowhere in time.
+      if (isPure(&op))
+        continue;
+      if (failed(lowerRun()) || failed(lowerStores()))
+        return failure();
+      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        ImplicitLocOpBuilder builder(loop.getLoc(), loop);
+        if (failed(emitLoops(loop, launcher, builder)))
+          return failure();
+        loop.erase();
+      }
+    }
+    if (failed(lowerRun()) || failed(lowerStores()))
+      return failure();
+    return eraseLoads();
+  }
+
+private:
+  /// Lowers the ops since the last that is none of them.
+  LogicalResult lowerRun() {
+    for (const KernelPlan &plan : planKernels(run)) {
+      linalg::GenericOp last =
+          plan.single ? plan.single : plan.group.getOps().back().op;
+      ImplicitLocOpBuilder builder(last.getLoc(), last);
+      if (failed(emitKernel(plan, builder)))
+        return failure();
+    }
+    for (linalg::GenericOp op : run)
+      op.erase();
+    run.clear();
+    return success();
+  }
+
+  LogicalResult emitKernel(const KernelPlan &plan,
+                           ImplicitLocOpBuilder &builder) {
+    if (plan.single)
+      return emitOutputs(plan.single, launcher, builder);
+    if (plan.group.isElementwise())
+      return emitElements(plan.group, launcher, builder);
+    return emitRows(plan.group, launcher, builder);
+  }
+
+  /// Lowers the stores since the last op that is none.
+  LogicalResult lowerStores() {
+    if (stores.empty())
+      return success();
+    ImplicitLocOpBuilder builder(stores.back().getLoc(), stores.back());
+    if (failed(emitStores(stores, launcher, builder)))
+      return failure();
+    for (memref::StoreOp store : stores)
+      store.erase();
+    stores.clear();
+    return success();
+  }
+
+  /// Erases the loads that kernels do themselves; the host can do none.
+  LogicalResult eraseLoads() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      if (isOpTriviallyDead(&op))
+        op.erase();
+      else if (isa<memref::LoadOp>(op) ||
+               (op.getNumRegions() > 0 && !isa<gpu::LaunchOp>(op)))
+        return op.emitOpError("has no kernel: the host needs it");
+    }
+    return success();
+  }
+
+  Block &block;
+  Launcher launcher;
+  SmallVector<linalg::GenericOp> run;
+  SmallVector<memref::StoreOp> stores;
+};
+
+struct LowerToKernels : pipewright::impl::LowerToKernelsBase<LowerToKernels> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function.isDeclaration() && failed(FunctionLowering(function).lower()))
+      signalPassFailure();
+  }
+};
+} // namespace

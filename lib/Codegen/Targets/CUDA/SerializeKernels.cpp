@@ -1,0 +1,96 @@
+//===- SerializeKernels.cpp - Kernels as PTX or machine code
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Toolkit.h"
+
+#include "pipewright/Codegen/Passes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace pipewright {
+#define GEN_PASS_DEF_SERIALIZEKERNELS
+#include "pipewright/Codegen/Passes.h.inc"
+} // namespace pipewright
+
+using namespace mlir;
+using namespace pipewright;
+
+/// A function that only the toolkit's library has, or null.
+static LLVM::LLVMFuncOp findLibraryFunction(ModuleOp module) {
+  LLVM::LLVMFuncOp found;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+      if (function.isExternal())
+        found = function;
+  return found;
+}
+
+/// Says that one block a multiprocessor is enough: the assembler then gives a
+/// kernel the registers it needs. Left to itself it has some kernels spill, so
+/// that more blocks fit.
+static void allowRegisters(ModuleOp module) {
+  auto one = Builder(module.getContext()).getI32IntegerAttr(1);
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+      if (!function.isExternal())
+        function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), one);
+}
+
+namespace {
+struct SerializeKernels
+    : pipewright::impl::SerializeKernelsBase<SerializeKernels> {
+  using SerializeKernelsBase::SerializeKernelsBase;
+
+  void runOnOperation() override {
+    if (format != "ptx" && format != "cubin") {
+      getOperation().emitError("there is no format '")
+          << format << "' of kernels; use ptx or cubin";
+      return signalPassFailure();
+    }
+    llvm::Expected<std::string> toolkit = cuda::findToolkit();
+    LLVM::LLVMFuncOp needed = findLibraryFunction(getOperation());
+    if (!toolkit) {
+      getOperation().emitError(llvm::toString(toolkit.takeError()));
+      return signalPassFailure();
+    }
+    if (toolkit->empty() && (format == "cubin" || needed)) {
+      getOperation().emitError("cannot find the CUDA toolkit; set CUDA_HOME to "
+                               "its folder");
+      return signalPassFailure();
+    }
+    allowRegisters(getOperation());
+    if (failed(runPipeline(*buildPipeline(*toolkit), getOperation())))
+      signalPassFailure();
+  }
+
+private:
+  std::unique_ptr<OpPassManager> buildPipeline(StringRef toolkit) {
+    auto pm = std::make_unique<OpPassManager>(ModuleOp::getOperationName());
+    SmallVector<std::string> all(chips.begin(), chips.end());
+    if (all.empty())
+      all.push_back("sm_90");
+    for (const std::string &chip : all) {
+      GpuNVVMAttachTargetOptions options;
+      options.chip = chip;
+      // The lowest version of PTX that has the chip.
+      options.features = "";
+      options.optLevel = 3;
+      pm->addPass(createGpuNVVMAttachTarget(options));
+    }
+    GpuModuleToBinaryPassOptions options;
+    options.toolkitPath = toolkit.str();
+    options.compilationTarget = format == "ptx" ? "isa" : "bin";
+    pm->addPass(createGpuModuleToBinaryPass(options));
+    return pm;
+  }
+};
+} // namespace

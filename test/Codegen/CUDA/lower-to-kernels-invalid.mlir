@@ -1,0 +1,72 @@
+// RUN: pp-opt %s --pass-pipeline='builtin.module(func.func(pp-lower-to-kernels))' --split-input-file --verify-diagnostics
+
+func.func @loop_carried(%x: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  // expected-error @below {{'scf.for' op has no kernel: its iterations touch each other's memory, so that they cannot run in parallel}}
+  scf.for %i = %c0 to %c7 step %c1 {
+    %next = arith.addi %i, %c1 : index
+    %0 = memref.load %x[%i] : memref<8xf32>
+    memref.store %0, %x[%next] : memref<8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @scattered(%rows: memref<8xi64>, %x: memref<8xf32>, %y: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  // expected-error @below {{'scf.for' op has no kernel: its iterations touch each other's memory, so that they cannot run in parallel}}
+  scf.for %i = %c0 to %c8 step %c1 {
+    %0 = memref.load %rows[%i] : memref<8xi64>
+    %row = arith.index_cast %0 : i64 to index
+    %1 = memref.load %x[%i] : memref<8xf32>
+    memref.store %1, %y[%row] : memref<8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @copy_in_a_loop(%x: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    // expected-error @below {{'memref.copy' op in a loop has no kernel}}
+    memref.copy %x, %x : memref<8xf32> to memref<8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @read_by_the_host(%x: memref<8xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'memref.load' op has no kernel: the host needs it}}
+  %0 = memref.load %x[%c0] : memref<8xf32>
+  return %0 : f32
+}
+
+// -----
+
+func.func @overwritten(%x: memref<8xf32>, %y: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-error @below {{'memref.load' op has no kernel: what it reads may be overwritten before a kernel needs it}}
+  %0 = memref.load %x[%c0] : memref<8xf32>
+  linalg.fill ins(%zero : f32) outs(%x : memref<8xf32>)
+  memref.store %0, %y[%c0] : memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @tensors(%x: tensor<8xf32>, %value: f32) -> tensor<8xf32> {
+  // expected-error @below {{'linalg.fill' op works on tensors; run '--one-shot-bufferize' first}}
+  %0 = linalg.fill ins(%value : f32) outs(%x : tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
