@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Comparison.h"
 #include "Samples.h"
 
 #include "pipewright/Dialect/NN/Evaluate.h"
@@ -18,43 +19,6 @@
 using namespace mlir;
 using namespace pipewright;
 
-static void expectNear(double actual, double expected, double tolerance) {
-  if (std::isnan(expected))
-    ASSERT_TRUE(std::isnan(actual)) << actual;
-  else if (tolerance == 0)
-    ASSERT_EQ(actual, expected);
-  else
-    ASSERT_NEAR(actual, expected, tolerance * (1 + std::abs(expected)));
-}
-
-static void expectEqual(const nn::HostTensor &actual,
-                        const nn::HostTensor &expected, double tolerance) {
-  ASSERT_EQ(actual.getShape(), expected.getShape());
-  for (int64_t i = 0; i < expected.getNumElements(); ++i) {
-    SCOPED_TRACE("element " + std::to_string(i));
-    if (expected.isFloat())
-      expectNear(actual.getFloats()[i], expected.getFloats()[i], tolerance);
-    else
-      ASSERT_EQ(actual.getIntegers()[i], expected.getIntegers()[i]);
-  }
-}
-
-/// Narrow floats differ by one in the last place where the sums before the
-/// rounding differ.
-static double getTolerance(Type type) {
-  Type element = cast<RankedTensorType>(type).getElementType();
-  if (element.isBF16())
-    return 1.0 / (1 << 7);
-  return element.isF16() ? 1.0 / (1 << 10) : 1e-5;
-}
-
-/// A conversion has one right result.
-static bool isExact(nn::FunctionOp function) {
-  return llvm::all_of(function.getBody().front(), [](Operation &op) {
-    return isa<nn::CastOp, nn::ConstantOp, nn::ReturnOp>(op);
-  });
-}
-
 static void compareWithReference(nn::FunctionOp function,
                                  const CodegenTarget &target,
                                  const SymbolTable &symbols) {
@@ -63,12 +27,7 @@ static void compareWithReference(nn::FunctionOp function,
   auto expected = nn::evaluateFunction(function, arguments, symbols);
   ASSERT_TRUE(succeeded(expected));
   Tensors actual = CompiledFunction(function, target).run(arguments);
-  ASSERT_EQ(actual.size(), expected->size());
-  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
-    SCOPED_TRACE("result " + std::to_string(index));
-    expectEqual(actual[index], (*expected)[index],
-                isExact(function) ? 0 : getTolerance(type));
-  }
+  expectResults(function, actual, *expected);
 }
 
 // Each target that runs on this machine computes what the evaluator does.

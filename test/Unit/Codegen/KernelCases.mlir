@@ -1,0 +1,103 @@
+// The parts of a GPT's layers that are not products, in sizes that reach all
+// forms of kernels: rows of a warp and of a block, rows that end within a chunk
+// or a warp, rows that do not fit into registers, elements that are left over.
+// Arguments take values from `test.low` to `test.high`.
+
+nn.function @softmax(%x: tensor<16x256xf32>) -> tensor<16x256xf32> {
+  %0 = nn.softmax %x axis 1 : tensor<16x256xf32>
+  nn.return %0 : tensor<16x256xf32>
+}
+
+nn.function @softmax_of_uneven_rows(%x: tensor<3x1001xf32>) -> tensor<3x1001xf32> {
+  %0 = nn.softmax %x axis 1 : tensor<3x1001xf32>
+  nn.return %0 : tensor<3x1001xf32>
+}
+
+nn.function @softmax_of_long_rows(%x: tensor<2x20000xf32>) -> tensor<2x20000xf32> {
+  %0 = nn.softmax %x axis 1 : tensor<2x20000xf32>
+  nn.return %0 : tensor<2x20000xf32>
+}
+
+nn.function @softmax_of_bf16(%x: tensor<4x800xbf16>) -> tensor<4x800xbf16> {
+  %0 = nn.softmax %x axis 1 : tensor<4x800xbf16>
+  nn.return %0 : tensor<4x800xbf16>
+}
+
+// The temporary values are where a whole row is, and threads without a chunk
+// load another one's.
+
+nn.function @softmax_in_place(%x: tensor<2x3x30xf32>, %y: tensor<2x3x30xf32>) -> tensor<2x3x30xf32> {
+  %0 = nn.mul %x, %y : tensor<2x3x30xf32>
+  %1 = nn.softmax %0 axis 2 : tensor<2x3x30xf32>
+  nn.return %1 : tensor<2x3x30xf32>
+}
+
+nn.function @layer_norm(%x: tensor<2x4x768xf32>, %s: tensor<768xf32>, %b: tensor<768xf32>) -> (tensor<2x4x768xf32>, tensor<2x4xf32>, tensor<2x4xf32>) {
+  %0, %m, %r = nn.layer_norm %x, %s, %b axis 2 epsilon 1.0e-5 : (tensor<2x4x768xf32>, tensor<768xf32>, tensor<768xf32>) -> (tensor<2x4x768xf32>, tensor<2x4xf32>, tensor<2x4xf32>)
+  nn.return %0, %m, %r : tensor<2x4x768xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+nn.function @layer_norm_grad(%d: tensor<6x768xf32>, %x: tensor<6x768xf32>, %s: tensor<768xf32>, %m: tensor<6xf32>, %r: tensor<6xf32> {test.low = 0.5, test.high = 1.0}) -> tensor<6x768xf32> {
+  %0 = nn.layer_norm_grad %d, %x, %s, %m, %r axis 1 : (tensor<6x768xf32>, tensor<6x768xf32>, tensor<768xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<6x768xf32>
+  nn.return %0 : tensor<6x768xf32>
+}
+
+nn.function @cross_entropy(%x: tensor<40x505xf32>, %l: tensor<40xi64> {test.low = -1.0, test.high = 504.0}) -> (tensor<f32>, tensor<f32>) {
+  %s, %w = nn.cross_entropy %x, %l ignore -1 : (tensor<40x505xf32>, tensor<40xi64>) -> (tensor<f32>, tensor<f32>)
+  nn.return %s, %w : tensor<f32>, tensor<f32>
+}
+
+nn.function @cross_entropy_grad(%d: tensor<f32>, %x: tensor<12x505xf32>, %l: tensor<12xi64> {test.low = -1.0, test.high = 504.0}) -> tensor<12x505xf32> {
+  %0 = nn.cross_entropy_grad %d, %x, %l ignore -1 : (tensor<f32>, tensor<12x505xf32>, tensor<12xi64>) -> tensor<12x505xf32>
+  nn.return %0 : tensor<12x505xf32>
+}
+
+// The derivative of GELU by its tanh, times what comes from above.
+
+nn.function @gelu_grad(%d: tensor<3x1023xf32>, %x: tensor<3x1023xf32>) -> tensor<3x1023xf32> {
+  %half = nn.constant dense<0.5> : tensor<3x1023xf32>
+  %one = nn.constant dense<1.0> : tensor<3x1023xf32>
+  %inner = nn.constant dense<0.797884583> : tensor<3x1023xf32>
+  %0 = nn.mul %x, %inner : tensor<3x1023xf32>
+  %1 = nn.tanh %0 : tensor<3x1023xf32>
+  %2 = nn.mul %1, %1 : tensor<3x1023xf32>
+  %3 = nn.sub %one, %2 : tensor<3x1023xf32>
+  %4 = nn.mul %3, %0 : tensor<3x1023xf32>
+  %5 = nn.add %1, %one : tensor<3x1023xf32>
+  %6 = nn.add %5, %4 : tensor<3x1023xf32>
+  %7 = nn.mul %6, %half : tensor<3x1023xf32>
+  %8 = nn.mul %d, %7 : tensor<3x1023xf32>
+  nn.return %8 : tensor<3x1023xf32>
+}
+
+// A step of Adam: three buffers in, three out.
+
+nn.function @adam(%p: tensor<1000xf32>, %g: tensor<1000xbf16>, %m: tensor<1000xf32>, %v: tensor<1000xf32> {test.low = 0.0, test.high = 2.0}) -> (tensor<1000xf32>, tensor<1000xf32>, tensor<1000xf32>) {
+  %beta = nn.constant dense<0.9> : tensor<1000xf32>
+  %rest = nn.constant dense<0.1> : tensor<1000xf32>
+  %rate = nn.constant dense<0.01> : tensor<1000xf32>
+  %epsilon = nn.constant dense<0.001> : tensor<1000xf32>
+  %wide = nn.cast %g : tensor<1000xbf16> -> tensor<1000xf32>
+  %0 = nn.mul %m, %beta : tensor<1000xf32>
+  %1 = nn.mul %wide, %rest : tensor<1000xf32>
+  %2 = nn.add %0, %1 : tensor<1000xf32>
+  %3 = nn.mul %v, %beta : tensor<1000xf32>
+  %4 = nn.mul %wide, %1 : tensor<1000xf32>
+  %5 = nn.add %3, %4 : tensor<1000xf32>
+  %6 = nn.sqrt %5 : tensor<1000xf32>
+  %7 = nn.add %6, %epsilon : tensor<1000xf32>
+  %8 = nn.div %2, %7 : tensor<1000xf32>
+  %9 = nn.mul %8, %rate : tensor<1000xf32>
+  %10 = nn.sub %p, %9 : tensor<1000xf32>
+  nn.return %10, %2, %5 : tensor<1000xf32>, tensor<1000xf32>, tensor<1000xf32>
+}
+
+nn.function @bias_grad(%x: tensor<200x70xf32>) -> tensor<70xf32> {
+  %0 = nn.reduce sum %x axes [0] : tensor<200x70xf32> -> tensor<70xf32>
+  nn.return %0 : tensor<70xf32>
+}
+
+nn.function @embedding_grad(%u: tensor<24x48xf32>, %i: tensor<24xi64> {test.low = -6.0, test.high = 5.0}) -> tensor<6x48xf32> {
+  %0 = nn.scatter_add %u, %i axis 0 : tensor<24x48xf32>, tensor<24xi64> -> tensor<6x48xf32>
+  nn.return %0 : tensor<6x48xf32>
+}
