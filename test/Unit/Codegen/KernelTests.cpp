@@ -66,6 +66,15 @@ TEST(Kernels, ComputeWhatTheReferenceDoes) {
   }
 }
 
+// Whatever reads a value when, no thread overwrites it before.
+TEST(Kernels, ComputeRandomFunctions) {
+  Samples samples(writeRandomFunctions(60));
+  ASSERT_TRUE(samples.getModule());
+  SymbolTable symbols(samples.getModule());
+  for (nn::FunctionOp function : samples.getFunctions())
+    compareWithReference(function, symbols);
+}
+
 /// The functions of KernelCases.mlir, and the kernels that each becomes: what
 /// belongs to the same rows or elements is one.
 static const std::map<std::string, std::vector<std::string>> wantedLaunches = {

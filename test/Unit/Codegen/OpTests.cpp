@@ -10,11 +10,8 @@
 #include "pipewright/Dialect/NN/Evaluate.h"
 
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <gtest/gtest.h>
-
-#include <random>
 
 using namespace mlir;
 using namespace pipewright;
@@ -41,61 +38,9 @@ TEST(CodegenOps, ComputeWhatTheReferenceDoes) {
     compareWithReference(function, *target, symbols);
 }
 
-namespace {
-/// Writes functions of random ops: some become code on buffers early, some
-/// late, and some only move elements.
-class RandomFunction {
-public:
-  explicit RandomFunction(int seed) : random(seed) {
-    text = llvm::formatv("nn.function @random{0}(%0: {1}, %1: {1}) -> "
-                         "({1}, {1}) {{\n",
-                         seed, type);
-    for (int op = 0; op < 12; ++op)
-      addOp();
-    text += llvm::formatv("nn.return %{0}, %{1} : {2}, {2}\n}\n", next - 1,
-                          next - 4, type);
-  }
-
-  std::string text;
-
-private:
-  static constexpr const char *type = "tensor<6x6xf32>";
-
-  int pick(ArrayRef<int> values) { return values[random() % values.size()]; }
-
-  void addOp() {
-    static constexpr const char *ops[] = {
-        "%{0} = nn.exp %{1} : {3}\n",
-        "%{0} = nn.add %{1}, %{2} : {3}\n",
-        "%{0} = nn.mul %{1}, %{2} : {3}\n",
-        "%{0} = nn.transpose %{1} [1, 0] : {3} -> {3}\n",
-        "%{0} = nn.softmax %{1} axis 1 : {3}\n",
-        "%{0} = nn.cumulative_sum %{1} axis 0 : {3}\n",
-        "%{0} = nn.matmul %{1}, %{2} : {3}, {3} -> {3}\n"};
-    // No number may grow and make errors grow with it.
-    bool readsFree = !free.empty() && random() % 2;
-    int lhs = readsFree ? pick(free) : pick(bounded), rhs = pick(bounded);
-    text += llvm::formatv(ops[random() % std::size(ops)], next, lhs, rhs, type);
-    text += llvm::formatv("%{0} = nn.tanh %{1} : {2}\n", next + 1, next, type);
-    if (!readsFree)
-      free.push_back(next);
-    bounded.push_back(next + 1);
-    next += 2;
-  }
-
-  std::mt19937 random;
-  int next = 2;
-  SmallVector<int> bounded{0, 1}; ///< between -2 and 2
-  SmallVector<int> free;          ///< computed from those
-};
-} // namespace
-
 // Whatever reads a value when, nothing is overwritten before.
 TEST(CodegenOps, ComputeRandomFunctions) {
-  std::string text;
-  for (int seed = 0; seed < 60; ++seed)
-    text += RandomFunction(seed).text;
-  Samples samples(text);
+  Samples samples(writeRandomFunctions(60));
   ASSERT_TRUE(samples.getModule());
   SymbolTable symbols(samples.getModule());
   const CodegenTarget *target = TargetRegistry::get().find("cpu");

@@ -32,6 +32,10 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
+/// \p count functions of random ops, always the same: some become code on
+/// buffers early, some late, and some only move elements.
+std::string writeRandomFunctions(int count);
+
 /// Arguments for \p function, always the same. Floats are between -2 and 2 and
 /// integers between -3 and 3, unless the argument has the attributes `test.low`
 /// and `test.high`.
