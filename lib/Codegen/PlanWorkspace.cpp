@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BufferBytes.h"
+
 #include "pipewright/Codegen/Passes.h"
 #include "pipewright/Dialect/PP/PP.h"
 #include "pipewright/Program/Arena.h"
@@ -22,11 +24,6 @@ namespace pipewright {
 
 using namespace mlir;
 using namespace pipewright;
-
-static int64_t getBytes(MemRefType type) {
-  return pp::getBytes(
-      RankedTensorType::get(type.getShape(), type.getElementType()));
-}
 
 /// From the first to the last op of the function's block that touches \p alloc
 /// or an alias of it. A buffer used in a loop is needed during all of it.

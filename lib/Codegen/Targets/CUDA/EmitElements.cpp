@@ -44,17 +44,13 @@ LogicalResult cuda::emitElements(const KernelGroup &group, Launcher &launcher,
   Value thread = multiplyAdd(builder, launch.getBlockIds().x, threadsPerBlock,
                              launch.getThreadIds().x);
 
-  auto isBelow = [&](int64_t bound) {
-    return arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, thread,
-                                 createIndex(builder, bound));
-  };
   if (whole < blocks * threadsPerBlock) {
-    auto branch = scf::IfOp::create(builder, isBelow(whole),
+    auto branch = scf::IfOp::create(builder, isBelow(builder, thread, whole),
                                     /*withElseRegion=*/rest > 0);
     if (rest > 0) {
       // One thread computes what is left over.
       builder.setInsertionPoint(branch.elseBlock()->getTerminator());
-      auto last = scf::IfOp::create(builder, isBelow(threads));
+      auto last = scf::IfOp::create(builder, isBelow(builder, thread, threads));
       builder.setInsertionPoint(last.thenBlock()->getTerminator());
       SmallVector<Chunk> single;
       for (int64_t index = whole * length; index < whole * length + rest;

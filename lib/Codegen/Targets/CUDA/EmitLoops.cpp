@@ -165,9 +165,7 @@ LogicalResult cuda::emitLoops(scf::ForOp loop, Launcher &launcher,
   Value thread = multiplyAdd(builder, launch.getBlockIds().x, threadsPerBlock,
                              launch.getThreadIds().x);
   if (threads < blocks * threadsPerBlock) {
-    Value isInside =
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, thread,
-                              createIndex(builder, threads));
+    Value isInside = isBelow(builder, thread, threads);
     auto branch = scf::IfOp::create(builder, isInside);
     builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   }

@@ -57,8 +57,7 @@ public:
                                launch.getThreadIds().x);
     Value isInside;
     if (outputs < blocks * width)
-      isInside = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
-                                       output, createIndex(builder, outputs));
+      isInside = isBelow(builder, output, outputs);
     if (isInside && shares > 1) {
       // All threads of a block meet at its barrier, also those without one.
       output = arith::SelectOp::create(builder, isInside, output,

@@ -100,8 +100,7 @@ Value cuda::reduceThreads(ImplicitLocOpBuilder &builder, gpu::LaunchOp launch,
   gpu::BarrierOp::create(builder);
   int64_t width = llvm::PowerOf2Ceil(warps);
   // Lanes without a warp contribute nothing.
-  Value hasWarp = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
-                                        lane, createIndex(builder, warps));
+  Value hasWarp = isBelow(builder, lane, warps);
   Value source =
       arith::SelectOp::create(builder, hasWarp, lane, createIndex(builder, 0));
   Value partial = memref::LoadOp::create(builder, shared, source);
@@ -148,9 +147,7 @@ private:
                            createIndex(builder, index * shape.threads));
     Value isActive;
     if ((index + 1) * shape.threads > shape.chunks) {
-      isActive =
-          arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, number,
-                                createIndex(builder, shape.chunks));
+      isActive = isBelow(builder, number, shape.chunks);
       // Threads past the end compute the first chunk again.
       number = arith::SelectOp::create(builder, isActive, number,
                                        createIndex(builder, 0));

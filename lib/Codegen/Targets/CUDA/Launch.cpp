@@ -133,6 +133,11 @@ Value cuda::createIndex(ImplicitLocOpBuilder &builder, int64_t value) {
   return arith::ConstantIndexOp::create(builder, value);
 }
 
+Value cuda::isBelow(ImplicitLocOpBuilder &builder, Value index, int64_t bound) {
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, index,
+                               createIndex(builder, bound));
+}
+
 SmallVector<Value> cuda::delinearize(ImplicitLocOpBuilder &builder,
                                      Value number, ArrayRef<int64_t> extents) {
   // The outermost index needs no remainder, and loops of one iteration none.

@@ -48,6 +48,10 @@ mlir::LogicalResult sinkOperands(mlir::gpu::LaunchOp launch);
 
 mlir::Value createIndex(mlir::ImplicitLocOpBuilder &builder, int64_t value);
 
+/// Whether \p index is below \p bound.
+mlir::Value isBelow(mlir::ImplicitLocOpBuilder &builder, mlir::Value index,
+                    int64_t bound);
+
 /// The indices of loops with \p extents in iteration \p number of them all.
 llvm::SmallVector<mlir::Value> delinearize(mlir::ImplicitLocOpBuilder &builder,
                                            mlir::Value number,

@@ -5,8 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Memory.h"
-
-#include "pipewright/Dialect/PP/PP.h"
+#include "../../BufferBytes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -15,11 +14,6 @@
 using namespace mlir;
 using namespace pipewright;
 using namespace pipewright::cuda;
-
-static int64_t getBytes(MemRefType type) {
-  return pp::getBytes(
-      RankedTensorType::get(type.getShape(), type.getElementType()));
-}
 
 Value cuda::getWholeBuffer(Value buffer) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
