@@ -130,33 +130,34 @@ AnnotateCosts::findMeasured(const LayerFunctions &functions) {
   return nullptr;
 }
 
-/// \p cost with the times of \p layer in place of its own.
-static pp::CostAttr measure(pp::CostAttr cost, const MeasuredLayer &layer) {
-  auto convert = [](const std::optional<Measurement> &time) {
-    return time ? toPicoseconds(time->seconds) : 0;
-  };
-  return pp::CostAttr::get(
-      cost.getContext(), cost.getFlopsF(), cost.getFlopsB(), cost.getFlopsW(),
-      convert(layer.forward), convert(layer.backwardInput),
-      convert(layer.backwardWeight), cost.getActivationBytes(),
-      cost.getResidualBytes(),
-      layer.recompute ? convert(layer.recompute) : cost.getPicosecondsR(),
-      cost.getSelectiveBytes(), cost.getInputBytes(), pp::CostSource::Measured);
-}
-
-/// \p cost with the times that \p row gives in place of its own.
-static pp::CostAttr tabulate(pp::CostAttr cost, const LayerTime &row) {
+/// \p cost with \p times, as far as they are given, in place of its own.
+static pp::CostAttr replaceTimes(pp::CostAttr cost, const RoleTimes &times,
+                                 pp::CostSource source) {
   auto convert = [](std::optional<double> seconds, int64_t picoseconds) {
     return seconds ? toPicoseconds(*seconds) : picoseconds;
   };
   return pp::CostAttr::get(
       cost.getContext(), cost.getFlopsF(), cost.getFlopsB(), cost.getFlopsW(),
-      convert(row.forward, cost.getPicosecondsF()),
-      convert(row.backwardInput, cost.getPicosecondsB()),
-      convert(row.backwardWeight, cost.getPicosecondsW()),
+      convert(times.forward, cost.getPicosecondsF()),
+      convert(times.backwardInput, cost.getPicosecondsB()),
+      convert(times.backwardWeight, cost.getPicosecondsW()),
       cost.getActivationBytes(), cost.getResidualBytes(),
-      convert(row.recompute, cost.getPicosecondsR()), cost.getSelectiveBytes(),
-      cost.getInputBytes(), pp::CostSource::Table);
+      convert(times.recompute, cost.getPicosecondsR()),
+      cost.getSelectiveBytes(), cost.getInputBytes(), source);
+}
+
+/// A gradient that was not measured is one that the layer does not have.
+static RoleTimes getTimes(const MeasuredLayer &layer) {
+  auto getSeconds = [](const std::optional<Measurement> &time) {
+    return time ? time->seconds : 0;
+  };
+  RoleTimes times;
+  times.forward = layer.forward.seconds;
+  times.backwardInput = getSeconds(layer.backwardInput);
+  times.backwardWeight = getSeconds(layer.backwardWeight);
+  if (layer.recompute)
+    times.recompute = layer.recompute->seconds;
+  return times;
 }
 
 /// Refuses times of other micro-batches, and rows that match nothing.
@@ -214,9 +215,9 @@ void AnnotateCosts::runOnOperation() {
     for (pp::LayerOp layer : functions.layers) {
       pp::CostAttr cost = price(layer, functions);
       if (times)
-        cost = measure(cost, *times);
+        cost = replaceTimes(cost, getTimes(*times), pp::CostSource::Measured);
       if (const LayerTime *row = given ? given->find(layer.getName()) : nullptr)
-        cost = tabulate(cost, *row);
+        cost = replaceTimes(cost, *row, pp::CostSource::Table);
       layer.setCostAttr(cost);
     }
   }

@@ -22,14 +22,17 @@
 
 namespace pipewright {
 
-/// Of the layers whose names a pattern matches, in seconds, for one
-/// micro-batch; what is not given is known from elsewhere.
-struct LayerTime {
-  /// With `*`, `?` and `[...]`, as in a shell.
-  std::string pattern;
+/// In seconds, for one micro-batch; what is not given is known from elsewhere.
+struct RoleTimes {
   std::optional<double> forward, backwardInput, backwardWeight;
   /// What `--remat selective` adds.
   std::optional<double> recompute;
+};
+
+/// Of the layers whose names a pattern matches.
+struct LayerTime : RoleTimes {
+  /// With `*`, `?` and `[...]`, as in a shell.
+  std::string pattern;
 
   bool matches(llvm::StringRef layer) const;
 };
