@@ -218,7 +218,7 @@ static RoundTimes findSlowest(Transport &transport, const RoundTimes &mine) {
     auto sum = [](const RoundTimes &list) {
       return std::accumulate(list.begin(), list.end(), int64_t(0));
     };
-    if (sum(times) > sum(slowest))
+    if (sum(times) >= sum(slowest))
       slowest = std::move(times);
   }
   return slowest;
