@@ -51,10 +51,7 @@ static void runLoad(Warp &warp, const Instruction &instruction,
   warp.checkWritten(instruction.addresses[0], active);
   unsigned bytes = getBytes(instruction.type);
   forEachLane(active, [&](unsigned lane) {
-    MemoryAccess access;
-    access.space = instruction.space;
-    access.address = warp.getAddress(instruction.addresses[0], lane);
-    access.bytes = bytes * instruction.elements;
+    MemoryAccess access = warp.makeAccess(instruction, lane);
     access.isRead = true;
     const uint8_t *from = warp.access(lane, access);
     for (unsigned i = 0; i < instruction.elements; ++i)
@@ -75,10 +72,7 @@ static void runStore(Warp &warp, const Instruction &instruction,
       Word value = warp.read(instruction.sources[i], lane);
       std::memcpy(values + i * bytes, &value, bytes);
     }
-    MemoryAccess access;
-    access.space = instruction.space;
-    access.address = warp.getAddress(instruction.addresses[0], lane);
-    access.bytes = bytes * instruction.elements;
+    MemoryAccess access = warp.makeAccess(instruction, lane);
     access.written = values;
     if (uint8_t *to = warp.access(lane, access))
       std::memcpy(to, values, access.bytes);

@@ -109,10 +109,7 @@ static void runAtomic(Warp &warp, const Instruction &instruction,
   bool isSwap = instruction.variant == AtomicCompareSwap;
   unsigned bytes = getBytes(instruction.type);
   forEachLane(active, [&](unsigned lane) {
-    MemoryAccess access;
-    access.space = instruction.space;
-    access.address = warp.getAddress(instruction.addresses[0], lane);
-    access.bytes = bytes * instruction.elements;
+    MemoryAccess access = warp.makeAccess(instruction, lane);
     access.isAtomic = true;
     uint8_t *place = warp.access(lane, access);
     if (!place)

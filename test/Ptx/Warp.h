@@ -97,6 +97,8 @@ public:
   //===--- Memory --------------------------------------------------------===//
 
   Word getAddress(const Operand &operand, unsigned lane) const;
+  /// What \p instruction, which has one address, accesses; not yet how.
+  MemoryAccess makeAccess(const Instruction &instruction, unsigned lane) const;
   /// Checks an access and counts it. Returns where its bytes are, or null
   /// after a fault. The caller copies what it reads or writes.
   uint8_t *access(unsigned lane, const MemoryAccess &access);

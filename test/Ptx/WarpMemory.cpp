@@ -36,6 +36,15 @@ Word Warp::getAddress(const Operand &operand, unsigned lane) const {
   return (registers[operand.index][lane] + operand.value) & mask;
 }
 
+MemoryAccess Warp::makeAccess(const Instruction &instruction,
+                              unsigned lane) const {
+  MemoryAccess access;
+  access.space = instruction.space;
+  access.address = getAddress(instruction.addresses[0], lane);
+  access.bytes = getBytes(instruction.type) * instruction.elements;
+  return access;
+}
+
 /// The space and region of an access; null for global addresses without one.
 Region *Warp::resolve(unsigned lane, MemoryAccess &access) {
   if (access.space == Space::Generic) {

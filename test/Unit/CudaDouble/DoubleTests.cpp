@@ -65,6 +65,11 @@ struct Rank {
     cudaEventRecord(event, earlier);
     cudaStreamWaitEvent(later, event, 0);
   }
+  /// Computes the value, and has \p stream go on after that.
+  void make(cudaStream_t stream) {
+    fill();
+    order(compute, stream);
+  }
   void send(cudaStream_t stream, ncclComm_t on, size_t elements = count) {
     ncclSend(value, elements, ncclFloat32, getPeer(), on, stream);
   }
@@ -125,8 +130,7 @@ static void expectFault(const char *text, void (*program)(Rank &)) {
 TEST(Streams, PassAValueToTheNextRank) {
   expectClean([](Rank &rank) {
     if (rank.rank == 0) {
-      rank.fill();
-      rank.order(rank.compute, rank.down);
+      rank.make(rank.down);
       rank.send(rank.down, rank.comm);
     } else {
       rank.receive(rank.down, rank.comm);
@@ -151,8 +155,7 @@ TEST(Streams, MustNotSendBeforeTheValueIsThere) {
 TEST(Streams, MustNotReuseWhatIsBeingSent) {
   expectFault("race", [](Rank &rank) {
     if (rank.rank == 0) {
-      rank.fill();
-      rank.order(rank.compute, rank.down);
+      rank.make(rank.down);
       rank.send(rank.down, rank.comm);
       rank.fill(); // while it may still be sent
     } else {
@@ -164,8 +167,7 @@ TEST(Streams, MustNotReuseWhatIsBeingSent) {
 TEST(Streams, MayReuseWhatHasBeenSent) {
   expectClean([](Rank &rank) {
     if (rank.rank == 0) {
-      rank.fill();
-      rank.order(rank.compute, rank.down);
+      rank.make(rank.down);
       rank.send(rank.down, rank.comm);
       rank.order(rank.down, rank.compute);
       rank.fill();
@@ -178,8 +180,7 @@ TEST(Streams, MayReuseWhatHasBeenSent) {
 TEST(Streams, MustNotUseWhatIsStillArriving) {
   expectFault("race", [](Rank &rank) {
     if (rank.rank == 0) {
-      rank.fill();
-      rank.order(rank.compute, rank.down);
+      rank.make(rank.down);
       rank.send(rank.down, rank.comm);
     } else {
       rank.receive(rank.down, rank.comm);
@@ -209,8 +210,7 @@ TEST(Messages, CarryTheirBytes) {
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     EXPECT_EQ(run(seed,
                   [](Rank &rank) {
-                    rank.fill();
-                    rank.order(rank.compute, rank.down);
+                    rank.make(rank.down);
                     ncclGroupStart();
                     rank.send(rank.down, rank.comm);
                     rank.receive(rank.down, rank.comm);
@@ -230,8 +230,7 @@ TEST(Messages, CarryTheirBytes) {
 
 TEST(Messages, DeadlockIfBothSendFirst) {
   expectFault("deadlock", [](Rank &rank) {
-    rank.fill();
-    rank.order(rank.compute, rank.down);
+    rank.make(rank.down);
     rank.send(rank.down, rank.comm);
     rank.receive(rank.down, rank.comm);
   });
@@ -240,8 +239,7 @@ TEST(Messages, DeadlockIfBothSendFirst) {
 // Streams do not help: a communicator has one order.
 TEST(Messages, DeadlockIfBothSendFirstOnTwoStreams) {
   expectFault("deadlock", [](Rank &rank) {
-    rank.fill();
-    rank.order(rank.compute, rank.down);
+    rank.make(rank.down);
     rank.send(rank.down, rank.comm);
     rank.receive(rank.up, rank.comm);
   });
@@ -249,8 +247,7 @@ TEST(Messages, DeadlockIfBothSendFirstOnTwoStreams) {
 
 TEST(Messages, MeetOnTwoCommunicators) {
   expectClean([](Rank &rank) {
-    rank.fill();
-    rank.order(rank.compute, rank.down);
+    rank.make(rank.down);
     bool isFirst = rank.rank == 0;
     rank.send(rank.down, isFirst ? rank.comm : rank.other);
     rank.receive(rank.up, isFirst ? rank.other : rank.comm);
@@ -259,8 +256,7 @@ TEST(Messages, MeetOnTwoCommunicators) {
 
 TEST(Messages, DeadlockIfCommunicatorsAreCrossedOnOneStream) {
   expectFault("deadlock", [](Rank &rank) {
-    rank.fill();
-    rank.order(rank.compute, rank.down);
+    rank.make(rank.down);
     if (rank.rank == 0) {
       rank.send(rank.down, rank.comm);
       rank.send(rank.down, rank.other);
@@ -274,8 +270,7 @@ TEST(Messages, DeadlockIfCommunicatorsAreCrossedOnOneStream) {
 TEST(Messages, HaveOneSize) {
   expectFault("receives 32 bytes where rank 0 sends 64", [](Rank &rank) {
     if (rank.rank == 0) {
-      rank.fill();
-      rank.order(rank.compute, rank.down);
+      rank.make(rank.down);
       rank.send(rank.down, rank.comm);
     } else {
       rank.receive(rank.down, rank.comm, count / 2);
@@ -329,8 +324,7 @@ TEST(Collectives, AddUp) {
 
 TEST(Collectives, AreTheSameOnAllRanks) {
   expectFault("different collectives", [](Rank &rank) {
-    rank.fill();
-    rank.order(rank.compute, rank.down);
+    rank.make(rank.down);
     ncclAllReduce(rank.value, rank.value, rank.rank == 0 ? count : count / 2,
                   ncclFloat32, ncclSum, rank.comm, rank.down);
   });
