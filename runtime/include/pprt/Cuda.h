@@ -1,0 +1,92 @@
+/*===- Cuda.h - What code for CUDA devices calls -----------------*- C -*-===*\
+|*
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+|*
+|*===----------------------------------------------------------------------===*|
+|*
+|* The host code of a layer function gets addresses of device memory and puts
+|* work onto the compute stream of the calling thread, one call after the other;
+|* nothing waits. libpprt-cuda exports what it calls.
+|*
+|* Before the first step the runtime calls each task once while it prepares:
+|* then these functions load and check what the step will need, and nothing
+|* runs.
+|*
+\*===----------------------------------------------------------------------===*/
+
+#ifndef PPRT_CUDA_H
+#define PPRT_CUDA_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One form of the code of a module's kernels. */
+typedef struct PprtKernelImage {
+  uint32_t chip;  /* 90: machine code for sm_90 */
+  uint32_t isPtx; /* 1: PTX for that chip, which ends in a zero; the driver
+                     compiles it for this one and later ones */
+  const void *data;
+  uint64_t bytes; /* without that zero */
+} PprtKernelImage;
+
+/* The kernels of a layer function. */
+typedef struct PprtKernelModule {
+  const char *name;
+  uint32_t imageCount;
+  uint32_t kernelCount;
+  const PprtKernelImage *images;
+  const char *const *kernels; /* names, by number */
+  void **handles; /* the runtime's, one a kernel; null before it prepares */
+} PprtKernelModule;
+
+#pragma GCC visibility push(default)
+
+/* Launches a kernel by its number; `arguments` has an address for each of its
+ * parameters, as cudaLaunchKernel takes them. */
+void pprtCudaLaunch(const PprtKernelModule *module, uint32_t kernel,
+                    uint32_t blocksX, uint32_t blocksY, uint32_t blocksZ,
+                    uint32_t threadsX, uint32_t threadsY, uint32_t threadsZ,
+                    void **arguments);
+
+void pprtCudaCopy(void *target, const void *source, uint64_t bytes);
+
+/* As the products of the CPU backend in pprt/Descriptor.h, whose names and
+ * operands they share. */
+#define PPRT_DECLARE_MATMUL(TYPES, OPERAND, RESULT)                            \
+  void pprtCudaMatmul##TYPES(                                                  \
+      const OPERAND *a, const OPERAND *b, RESULT *c, int64_t batch, int64_t m, \
+      int64_t n, int64_t k, int64_t strideA, int64_t strideB, int64_t strideC, \
+      int32_t transposeA, int32_t transposeB, int32_t accumulate);
+PPRT_DECLARE_MATMUL(F32, float, float)
+PPRT_DECLARE_MATMUL(BF16, uint16_t, uint16_t)
+PPRT_DECLARE_MATMUL(BF16F32, uint16_t, float)
+PPRT_DECLARE_MATMUL(F16, uint16_t, uint16_t)
+PPRT_DECLARE_MATMUL(F16F32, uint16_t, float)
+#undef PPRT_DECLARE_MATMUL
+
+#define PPRT_DECLARE_EXPERTS(TYPES, OPERAND, RESULT)                           \
+  void pprtCudaExpertMatmul##TYPES(                                            \
+      const OPERAND *a, const OPERAND *b, const int64_t *experts, RESULT *c,   \
+      OPERAND *packedA, RESULT *packedC, int64_t rows, int64_t expertCount,    \
+      int64_t m, int64_t n, int32_t transposeB);                               \
+  void pprtCudaExpertOuter##TYPES(                                             \
+      const OPERAND *a, const OPERAND *b, const int64_t *experts, RESULT *c,   \
+      OPERAND *packedA, OPERAND *packedB, int64_t rows, int64_t expertCount,   \
+      int64_t m, int64_t n, int32_t accumulate);
+PPRT_DECLARE_EXPERTS(F32, float, float)
+PPRT_DECLARE_EXPERTS(BF16, uint16_t, uint16_t)
+PPRT_DECLARE_EXPERTS(BF16F32, uint16_t, float)
+PPRT_DECLARE_EXPERTS(F16, uint16_t, uint16_t)
+PPRT_DECLARE_EXPERTS(F16F32, uint16_t, float)
+#undef PPRT_DECLARE_EXPERTS
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PPRT_CUDA_H */
