@@ -1,0 +1,140 @@
+//===- Device.h - What computes a rank's tasks ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A rank's thread gives work to its device in the order of its program. A CPU
+// has done it when the call comes back. A GPU does it later, on several queues,
+// and `wait` orders these; only what says that it blocks waits for it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PPRT_CORE_DEVICE_H
+#define PPRT_CORE_DEVICE_H
+
+#include "launch/Progress.h"
+#include "launch/Transport.h"
+#include "log/Trace.h"
+#include "pprt/Descriptor.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace pprt {
+
+struct RankOptions;
+
+/// Numbers of f32 or f64 in the memory of a device.
+struct Reals {
+  void *data;
+  int64_t count;
+  bool isWide; ///< f64
+};
+
+/// One parameter, and what is updated with it.
+struct ParameterUpdate {
+  Reals value;
+  const void *gradient;
+  void *state[2]; ///< as in PprtParameter
+  double weightDecay;
+};
+
+/// What an update has in common for all parameters.
+struct UpdateRule {
+  PprtOptimizer optimizer;
+  double learningRate;
+  double gradientScale;
+  double momentum;              ///< SGD
+  double beta1, beta2, epsilon; ///< AdamW
+  int64_t step;                 ///< AdamW, from 1
+};
+
+/// A message of a channel or, without one, of a tied gradient.
+struct DeviceMessage {
+  static constexpr uint32_t noChannel = UINT32_MAX;
+
+  uint32_t channel; ///< of the descriptor
+  uint32_t peer;
+  uint32_t tag;
+  void *data;
+  uint64_t bytes;
+};
+
+class Device {
+public:
+  /// Of a message that has been started.
+  using Request = uint32_t;
+
+  virtual ~Device();
+
+  /// Allocates the arena, zeroed, and what else a step needs, and connects with
+  /// the devices of the other ranks. To be called by all ranks, which do not
+  /// fail alone after the memory is there.
+  virtual Status start() = 0;
+  /// Loads and checks what the tasks run, without running it.
+  virtual Status prepareTasks() = 0;
+
+  uint8_t *at(uint64_t offset) const { return arena + offset; }
+
+  /// Fills memory from the host, where \p produce writes parts of at most
+  /// what is asked for, in order; blocks.
+  using Producer =
+      std::function<Status(uint8_t *host, uint64_t offset, uint64_t bytes)>;
+  virtual Status load(void *data, uint64_t bytes, const Producer &produce) = 0;
+  /// Calls \p consume with the memory's parts, in order; blocks.
+  using Consumer = std::function<void(const uint8_t *host, uint64_t bytes)>;
+  virtual void unload(const void *data, uint64_t bytes,
+                      const Consumer &consume) = 0;
+
+  /// Forgets what was staged and which messages there were.
+  virtual void beginStep() = 0;
+  virtual void zero(void *data, uint64_t bytes) = 0;
+  /// Host memory whose bytes `commitStage` moves to \p data. They may be the
+  /// same.
+  virtual uint8_t *stage(void *data, uint64_t bytes) = 0;
+  virtual void commitStage(void *data, uint64_t bytes) = 0;
+  /// Copies at most 8 bytes to \p host, where they are after `synchronize`.
+  virtual void readLater(void *host, const void *data, uint64_t bytes) = 0;
+
+  /// Runs a task as an action of the program.
+  virtual void run(uint32_t task, uint32_t microbatch,
+                   void *const *pointers) = 0;
+  virtual Request startSend(const DeviceMessage &message) = 0;
+  virtual Request startRecv(const DeviceMessage &message) = 0;
+  /// Has what is given to the device from here on wait for a message, or blocks
+  /// until it has arrived or left.
+  virtual void wait(Request request) = 0;
+  /// Has only the next message on \p channel wait for another. Returns whether
+  /// all else waits too, and the request is over.
+  virtual bool waitOnChannel(Request request, uint32_t channel) = 0;
+  /// Blocks until all is done.
+  virtual void synchronize() = 0;
+
+  /// target += addend
+  virtual void add(const Reals &target, const void *addend) = 0;
+  /// Writes the sum of the squares of each to \p sums; blocks.
+  virtual void sumSquares(const std::vector<Reals> &values, double *sums) = 0;
+  virtual void update(const UpdateRule &rule,
+                      const std::vector<ParameterUpdate> &parameters) = 0;
+
+protected:
+  uint8_t *arena = nullptr;
+};
+
+/// What a device is made with; all outlive it.
+struct DeviceSetup {
+  const PprtDescriptor &descriptor;
+  const RankOptions &options;
+  Transport &transport;
+  Progress &progress;
+  Trace &trace;
+};
+
+/// The device of the backend that the runtime was built with.
+std::unique_ptr<Device> createDevice(const DeviceSetup &setup);
+
+} // namespace pprt
+
+#endif // PPRT_CORE_DEVICE_H
