@@ -24,12 +24,16 @@ static uint8_t *prepareBuffer(PprtContext &context, uint32_t index,
                               uint32_t microbatch) {
   const PprtBuffer &buffer = context.descriptor.buffers[index];
   uint8_t *data = context.getData(buffer, microbatch);
-  if (!context.claim(index, microbatch))
+  bool isNew = context.claim(index, microbatch);
+  bool isInput = buffer.kind == PPRT_BUFFER_INPUT;
+  if (!isNew || (!isInput && buffer.kind != PPRT_BUFFER_RANDOM_KEY))
     return data;
-  if (buffer.kind == PPRT_BUFFER_INPUT)
-    context.dataset->fill(buffer.index, context.step - 1, microbatch, data);
-  else if (buffer.kind == PPRT_BUFFER_RANDOM_KEY)
-    makeKey(context, buffer.index, microbatch, data);
+  uint8_t *staged = context.device->stage(data, buffer.bytes);
+  if (isInput)
+    context.dataset->fill(buffer.index, context.step - 1, microbatch, staged);
+  else
+    makeKey(context, buffer.index, microbatch, staged);
+  context.device->commitStage(data, buffer.bytes);
   return data;
 }
 
@@ -37,45 +41,35 @@ static void *resolve(PprtContext &context, const PprtBinding &binding,
                      uint32_t microbatch) {
   switch (binding.kind) {
   case PPRT_BIND_PARAMETER:
-    return context.arena.at(
+    return context.device->at(
         context.descriptor.parameters[binding.index].offset);
   case PPRT_BIND_BUFFER:
     return prepareBuffer(context, binding.index, microbatch);
   default:
-    return context.arena.at(binding.offset);
+    return context.device->at(binding.offset);
   }
-}
-
-/// The one float in a buffer of losses.
-static double readReal(const PprtContext &context, const PprtBuffer &buffer,
-                       uint32_t microbatch) {
-  const uint8_t *data = context.getData(buffer, microbatch);
-  double wide;
-  float value;
-  if (buffer.bytes == sizeof wide) {
-    memcpy(&wide, data, sizeof wide);
-    return wide;
-  }
-  memcpy(&value, data, sizeof value);
-  return value;
 }
 
 /// Keeps what a task made for the outside, before the slot is used again.
 static void keepResults(PprtContext &context, uint32_t task,
                         uint32_t microbatch) {
   const TaskEffects &effects = context.effects[task];
+  Device &device = *context.device;
   if (effects.makesLoss) {
-    context.lossSums[microbatch] =
-        readReal(context, *context.lossSum, microbatch);
-    context.lossWeights[microbatch] =
-        readReal(context, *context.lossWeight, microbatch);
+    device.readLater(&context.lossSumBits[microbatch],
+                     context.getData(*context.lossSum, microbatch),
+                     context.lossSum->bytes);
+    device.readLater(&context.lossWeightBits[microbatch],
+                     context.getData(*context.lossWeight, microbatch),
+                     context.lossWeight->bytes);
   }
   if (!context.outputs)
     return;
   for (uint32_t output : effects.outputs) {
     const PprtBuffer &buffer =
         context.descriptor.buffers[context.descriptor.outputs[output].buffer];
-    context.outputs->append(output, context.getData(buffer, microbatch));
+    context.outputs->append(
+        output, device.view(context.getData(buffer, microbatch), buffer.bytes));
   }
 }
 
@@ -85,8 +79,7 @@ void pprtRun(PprtContext *context, uint32_t index, uint32_t microbatch) {
     context->pointers[i] = resolve(*context, task.bindings[i], microbatch);
   context->progress.begin(Activity::Run, index, microbatch);
   context->delay.wait();
-  TraceScope scope(context->trace, Activity::Run, index, microbatch);
-  task.function(context->pointers.data());
+  context->device->run(index, microbatch, context->pointers.data());
   keepResults(*context, index, microbatch);
 }
 
@@ -96,10 +89,9 @@ void pprtSend(PprtContext *context, uint32_t index, uint32_t microbatch) {
   if (channel.source == channel.target)
     return;
   // What is only passed on may still be arriving.
-  context->claim(channel.buffer, microbatch);
+  context->claim(channel.buffer, microbatch, index);
   context->progress.begin(Activity::Send, index, microbatch);
   context->delay.wait();
-  TraceScope scope(context->trace, Activity::Send, index, microbatch);
   context->startMessage(Activity::Send, index, microbatch);
 }
 
@@ -107,7 +99,7 @@ void pprtRecv(PprtContext *context, uint32_t index, uint32_t microbatch) {
   const PprtChannel &channel = context->descriptor.channels[index];
   if (channel.source == channel.target)
     return;
-  context->claim(channel.buffer, microbatch);
+  context->claim(channel.buffer, microbatch, index);
   context->progress.begin(Activity::Recv, index, microbatch);
   context->delay.wait();
   // Computing goes on while it arrives: the task that uses it waits.

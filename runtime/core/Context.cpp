@@ -28,9 +28,12 @@ PprtContext::PprtContext(const PprtDescriptor &descriptor,
     if (buffer.kind == PPRT_BUFFER_LOSS_WEIGHT)
       lossWeight = &buffer;
   }
-  lossSums.resize(descriptor.microbatches);
-  lossWeights.resize(descriptor.microbatches);
+  for (std::vector<double> *losses : {&lossSums, &lossWeights})
+    losses->resize(descriptor.microbatches);
+  for (std::vector<uint64_t> *bits : {&lossSumBits, &lossWeightBits})
+    bits->resize(descriptor.microbatches);
   findEffects();
+  device = createDevice({descriptor, options, transport, progress, trace});
 }
 
 static bool isBoundTo(const PprtTask &task, uint32_t buffer) {
@@ -75,10 +78,15 @@ static void writeReal(uint8_t *data, uint64_t bytes, float value) {
 /// For the backward tasks that begin with the loss, if they run here.
 void PprtContext::writeLossScale() {
   result.lossScale = lossScale.get();
-  for (uint32_t i = 0; i < descriptor.bufferCount; ++i)
-    if (descriptor.buffers[i].kind == PPRT_BUFFER_LOSS_SCALE)
-      writeReal(arena.at(descriptor.buffers[i].offsets[0]),
-                descriptor.buffers[i].bytes, result.lossScale);
+  for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
+    const PprtBuffer &buffer = descriptor.buffers[i];
+    if (buffer.kind != PPRT_BUFFER_LOSS_SCALE)
+      continue;
+    void *data = device->at(buffer.offsets[0]);
+    writeReal(device->stage(data, buffer.bytes), buffer.bytes,
+              result.lossScale);
+    device->commitStage(data, buffer.bytes);
+  }
 }
 
 void PprtContext::beginStep(int64_t number) {
@@ -88,6 +96,7 @@ void PprtContext::beginStep(int64_t number) {
   result = StepResult();
   for (std::vector<int64_t> &buffer : holders)
     std::fill(buffer.begin(), buffer.end(), -1);
+  device->beginStep();
   if (eval)
     return;
   writeLossScale();
@@ -95,8 +104,8 @@ void PprtContext::beginStep(int64_t number) {
     const PprtParameter &parameter = descriptor.parameters[i];
     for (uint32_t j = 0; j < parameter.contributionCount; ++j)
       if (parameter.contributions[j].rank == descriptor.rank)
-        memset(arena.at(parameter.contributions[j].offset), 0,
-               parameter.tensor.bytes);
+        device->zero(device->at(parameter.contributions[j].offset),
+                     parameter.tensor.bytes);
   }
 }
 
@@ -104,54 +113,81 @@ void PprtContext::startMessage(Activity activity, uint32_t index,
                                uint32_t microbatch) {
   const PprtChannel &channel = descriptor.channels[index];
   const PprtBuffer &buffer = descriptor.buffers[channel.buffer];
-  uint64_t offset = getOffset(buffer, microbatch);
-  uint32_t tag =
-      FirstChannelTag + channel.id * descriptor.microbatches + microbatch;
-  Transport::Request request =
-      activity == Activity::Send
-          ? transport.startSend(channel.target, tag, arena.at(offset),
-                                buffer.bytes)
-          : transport.startRecv(channel.source, tag, arena.at(offset),
-                                buffer.bytes);
-  pendingMessages.push_back(
-      {activity, index, microbatch, offset, buffer.bytes, request});
+  bool sends = activity == Activity::Send;
+  DeviceMessage message = {
+      activity,
+      index,
+      microbatch,
+      sends ? channel.target : channel.source,
+      FirstChannelTag + channel.id * descriptor.microbatches + microbatch,
+      getData(buffer, microbatch),
+      buffer.bytes};
+  pendingMessages.push_back(sends ? device->startSend(message)
+                                  : device->startRecv(message));
 }
 
-void PprtContext::finish(const PendingMessage &message) {
+bool PprtContext::finish(const StartedMessage &started, uint32_t channel) {
+  const DeviceMessage &message = started.message;
   progress.begin(message.activity, message.channel, message.microbatch);
-  if (message.activity == Activity::Send) {
-    transport.wait(message.request);
-    return;
-  }
-  TraceScope scope(trace, Activity::Recv, message.channel, message.microbatch);
-  transport.wait(message.request);
+  if (channel != DeviceMessage::noChannel)
+    return device->waitOnChannel(started, channel);
+  device->wait(started);
+  return true;
 }
 
 void PprtContext::finishMessages() {
-  for (const PendingMessage &message : pendingMessages)
-    finish(message);
+  for (const StartedMessage &started : pendingMessages)
+    finish(started, DeviceMessage::noChannel);
   pendingMessages.clear();
 }
 
-bool PprtContext::claim(uint32_t index, uint32_t microbatch) {
+/// Does \p message use any of \p bytes at \p data?
+static bool meets(const DeviceMessage &message, const uint8_t *data,
+                  uint64_t bytes) {
+  auto *begin = static_cast<const uint8_t *>(message.data);
+  return begin < data + bytes && data < begin + message.bytes;
+}
+
+bool PprtContext::claim(uint32_t index, uint32_t microbatch, uint32_t channel) {
   const PprtBuffer &buffer = descriptor.buffers[index];
   int64_t &holder = holders[index][getSlot(buffer, microbatch)];
   bool isNew = holder != microbatch;
   holder = microbatch;
-  uint64_t begin = getOffset(buffer, microbatch);
-  uint64_t end = begin + buffer.bytes;
+  const uint8_t *data = getData(buffer, microbatch);
   // That never blocks for ever: the program is proved to come to its end even
   // if each message waits for its other end at once.
   for (size_t i = 0; i < pendingMessages.size();) {
-    const PendingMessage &message = pendingMessages[i];
-    bool meets = message.offset < end && begin < message.offset + message.bytes;
+    const StartedMessage &started = pendingMessages[i];
     // Its own value may be read while it is being sent.
-    if (!meets || (!isNew && message.activity == Activity::Send)) {
+    bool isRead = !isNew && started.message.activity == Activity::Send;
+    if (isRead || !meets(started.message, data, buffer.bytes) ||
+        !finish(started, channel)) {
       ++i;
       continue;
     }
-    finish(message);
     pendingMessages.erase(pendingMessages.begin() + i);
   }
   return isNew;
+}
+
+/// The number in \p bits, which begin with a float of \p bytes.
+static double readReal(const uint64_t &bits, uint64_t bytes) {
+  double wide;
+  float value;
+  if (bytes == sizeof wide) {
+    memcpy(&wide, &bits, sizeof wide);
+    return wide;
+  }
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+void PprtContext::synchronize() {
+  device->synchronize();
+  if (!lossSum)
+    return;
+  for (uint32_t i = 0; i < descriptor.microbatches; ++i) {
+    lossSums[i] = readReal(lossSumBits[i], lossSum->bytes);
+    lossWeights[i] = readReal(lossWeightBits[i], lossWeight->bytes);
+  }
 }

@@ -7,7 +7,7 @@
 #ifndef PPRT_CORE_CONTEXT_H
 #define PPRT_CORE_CONTEXT_H
 
-#include "Arena.h"
+#include "Device.h"
 #include "FuzzDelay.h"
 #include "Options.h"
 #include "data/OutputWriter.h"
@@ -21,16 +21,6 @@
 #include <vector>
 
 namespace pprt {
-
-/// A message under way: its memory belongs to the transport.
-struct PendingMessage {
-  Activity activity; ///< Send or Recv
-  uint32_t channel;
-  uint32_t microbatch;
-  uint64_t offset; ///< in the arena
-  uint64_t bytes;
-  Transport::Request request;
-};
 
 /// What a task does beyond computing.
 struct TaskEffects {
@@ -74,10 +64,14 @@ struct PprtContext {
                     uint32_t microbatch);
   /// Waits until all messages have arrived.
   void finishMessages();
-  /// Readies a buffer's memory for a micro-batch. If it holds another value, or
-  /// lies where others do, waits for the messages that use the memory and
-  /// returns true; else waits for what the buffer receives and returns false.
-  bool claim(uint32_t buffer, uint32_t microbatch);
+  /// Readies a buffer's memory for a micro-batch, for a task or only for the
+  /// next message on \p channel. If it holds another value, or lies where
+  /// others do, waits for the messages that use the memory and returns true;
+  /// else waits for what the buffer receives and returns false.
+  bool claim(uint32_t buffer, uint32_t microbatch,
+             uint32_t channel = pprt::DeviceMessage::noChannel);
+  /// Waits for the device, and reads the losses that it has made.
+  void synchronize();
 
   uint32_t getSlot(const PprtBuffer &buffer, uint32_t microbatch) const {
     return eval ? buffer.evalSlot : buffer.slotOf[microbatch];
@@ -86,7 +80,7 @@ struct PprtContext {
     return buffer.offsets[getSlot(buffer, microbatch)];
   }
   uint8_t *getData(const PprtBuffer &buffer, uint32_t microbatch) const {
-    return arena.at(getOffset(buffer, microbatch));
+    return device->at(getOffset(buffer, microbatch));
   }
   /// Has this rank the loss, once the losses of both directions are there?
   bool ownsLoss() const {
@@ -97,8 +91,8 @@ struct PprtContext {
   const pprt::RankOptions &options;
   pprt::Transport &transport;
   pprt::Progress &progress;
-  pprt::Arena arena;
   pprt::Trace trace;
+  std::unique_ptr<pprt::Device> device;
   pprt::FuzzDelay delay;
   std::unique_ptr<pprt::Dataset> dataset;
   std::unique_ptr<pprt::OutputWriter> outputs; ///< null: not saved
@@ -111,19 +105,23 @@ struct PprtContext {
   /// Per buffer and slot, the micro-batch whose data it holds; -1: none of this
   /// step.
   std::vector<std::vector<int64_t>> holders;
-  std::vector<pprt::PendingMessage> pendingMessages;
-  std::vector<pprt::TaskEffects> effects;    ///< per task
-  std::vector<void *> pointers;              ///< of the task that runs
-  std::vector<double> lossSums, lossWeights; ///< per micro-batch
-  const PprtBuffer *lossSum = nullptr;       ///< null: on another rank
+  std::vector<pprt::StartedMessage> pendingMessages;
+  std::vector<pprt::TaskEffects> effects; ///< per task
+  std::vector<void *> pointers;           ///< of the task that runs
+  /// Per micro-batch; of this step after `synchronize`.
+  std::vector<double> lossSums, lossWeights;
+  /// Where the device puts these, as it has them.
+  std::vector<uint64_t> lossSumBits, lossWeightBits;
+  const PprtBuffer *lossSum = nullptr; ///< null: on another rank
   const PprtBuffer *lossWeight = nullptr;
   std::vector<pprt::NormPart> normParts; ///< kept for its memory
   pprt::StepResult result;
 
 private:
-  void finish(const pprt::PendingMessage &message);
   void findEffects();
   void writeLossScale();
+  /// Waits as `claim` says; returns whether the message is over.
+  bool finish(const pprt::StartedMessage &started, uint32_t channel);
 };
 
 #endif // PPRT_CORE_CONTEXT_H

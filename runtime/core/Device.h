@@ -55,26 +55,29 @@ struct UpdateRule {
 struct DeviceMessage {
   static constexpr uint32_t noChannel = UINT32_MAX;
 
-  uint32_t channel; ///< of the descriptor
+  Activity activity; ///< Send or Recv; TiedGradient moves either way
+  uint32_t channel;  ///< of the descriptor
+  uint32_t microbatch;
   uint32_t peer;
   uint32_t tag;
   void *data;
   uint64_t bytes;
 };
 
+/// A message that is under way: its memory belongs to the device.
+struct StartedMessage {
+  DeviceMessage message;
+  uint32_t request; ///< the device's
+};
+
 class Device {
 public:
-  /// Of a message that has been started.
-  using Request = uint32_t;
-
   virtual ~Device();
 
-  /// Allocates the arena, zeroed, and what else a step needs, and connects with
-  /// the devices of the other ranks. To be called by all ranks, which do not
-  /// fail alone after the memory is there.
+  /// Allocates the arena, zeroed, and loads what the tasks run.
   virtual Status start() = 0;
-  /// Loads and checks what the tasks run, without running it.
-  virtual Status prepareTasks() = 0;
+  /// Connects with the devices of the other ranks, which do the same.
+  virtual Status connect() = 0;
 
   uint8_t *at(uint64_t offset) const { return arena + offset; }
 
@@ -83,10 +86,8 @@ public:
   using Producer =
       std::function<Status(uint8_t *host, uint64_t offset, uint64_t bytes)>;
   virtual Status load(void *data, uint64_t bytes, const Producer &produce) = 0;
-  /// Calls \p consume with the memory's parts, in order; blocks.
-  using Consumer = std::function<void(const uint8_t *host, uint64_t bytes)>;
-  virtual void unload(const void *data, uint64_t bytes,
-                      const Consumer &consume) = 0;
+  /// The memory as the host sees it, until the next call; blocks.
+  virtual const uint8_t *view(const void *data, uint64_t bytes) = 0;
 
   /// Forgets what was staged and which messages there were.
   virtual void beginStep() = 0;
@@ -101,14 +102,15 @@ public:
   /// Runs a task as an action of the program.
   virtual void run(uint32_t task, uint32_t microbatch,
                    void *const *pointers) = 0;
-  virtual Request startSend(const DeviceMessage &message) = 0;
-  virtual Request startRecv(const DeviceMessage &message) = 0;
+  virtual StartedMessage startSend(const DeviceMessage &message) = 0;
+  virtual StartedMessage startRecv(const DeviceMessage &message) = 0;
   /// Has what is given to the device from here on wait for a message, or blocks
   /// until it has arrived or left.
-  virtual void wait(Request request) = 0;
+  virtual void wait(const StartedMessage &started) = 0;
   /// Has only the next message on \p channel wait for another. Returns whether
-  /// all else waits too, and the request is over.
-  virtual bool waitOnChannel(Request request, uint32_t channel) = 0;
+  /// all else waits too, and the message is over.
+  virtual bool waitOnChannel(const StartedMessage &started,
+                             uint32_t channel) = 0;
   /// Blocks until all is done.
   virtual void synchronize() = 0;
 

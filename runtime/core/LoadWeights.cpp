@@ -43,7 +43,7 @@ static std::string compare(const SafetensorsEntry &entry,
 }
 
 static Status loadTensor(int file, const SafetensorsIndex &index,
-                         const PprtParameter &parameter, const Arena &arena) {
+                         const PprtParameter &parameter, Device &device) {
   auto entry = index.find(parameter.tensor.name);
   if (entry == index.end())
     return Status::dataError("is missing");
@@ -53,12 +53,15 @@ static Status loadTensor(int file, const SafetensorsIndex &index,
   if (parameter.trainable && parameter.tensor.dtype != PPRT_F32 &&
       parameter.tensor.dtype != PPRT_F64)
     return Status::dataError("is trained and neither of f32 nor of f64");
-  return readAt(file, arena.at(parameter.offset), parameter.tensor.bytes,
-                entry->second.offset);
+  return device.load(device.at(parameter.offset), parameter.tensor.bytes,
+                     [&](uint8_t *host, uint64_t offset, uint64_t bytes) {
+                       return readAt(file, host, bytes,
+                                     entry->second.offset + offset);
+                     });
 }
 
 Status pprt::loadWeights(const std::string &path,
-                         const PprtDescriptor &descriptor, const Arena &arena) {
+                         const PprtDescriptor &descriptor, Device &device) {
   if (descriptor.parameterCount == 0)
     return Status();
   SafetensorsIndex index;
@@ -70,7 +73,7 @@ Status pprt::loadWeights(const std::string &path,
   Status result;
   for (uint32_t i = 0; i < descriptor.parameterCount && !result.failed(); ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
-    Status status = loadTensor(file, index, parameter, arena);
+    Status status = loadTensor(file, index, parameter, device);
     if (status.failed())
       result =
           Status::dataError("'" + path + "': tensor '" + parameter.tensor.name +

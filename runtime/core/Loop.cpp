@@ -26,26 +26,6 @@ static std::string findWeights() {
   return directory + "/weights.safetensors";
 }
 
-static Status checkSizes(const PprtContext &context) {
-  const PprtDescriptor &descriptor = context.descriptor;
-  uint64_t lastTag = FirstChannelTag;
-  for (uint32_t i = 0; i < descriptor.channelCount; ++i) {
-    const PprtChannel &channel = descriptor.channels[i];
-    lastTag = std::max(lastTag, FirstChannelTag + (uint64_t(channel.id) + 1) *
-                                                      descriptor.microbatches);
-    if (channel.source != channel.target &&
-        descriptor.buffers[channel.buffer].bytes > Transport::messageLimit)
-      return Status::dataError("channel '" + std::string(channel.name) +
-                               "' moves more than 1 GiB at a time; build with "
-                               "a smaller --microbatch-size");
-  }
-  if (lastTag > context.transport.getTagLimit())
-    return Status::dataError(
-        "this MPI has " + std::to_string(context.transport.getTagLimit()) +
-        " tags, and the program needs " + std::to_string(lastTag));
-  return Status();
-}
-
 static Status openData(PprtContext &context) {
   const PprtDescriptor &descriptor = context.descriptor;
   std::vector<InputSpec> inputs;
@@ -67,16 +47,13 @@ static Status prepareRank(PprtContext &context, StepLog &log) {
     return Status::error(ExitCode::Usage,
                          "option '--save-outputs' needs '--eval' or a build "
                          "with --forward-only");
-  if (Status status = checkSizes(context); status.failed())
-    return status;
   if (Status status = openData(context); status.failed())
     return status;
-  if (Status status = context.arena.allocate(descriptor.arenaBytes);
-      status.failed())
+  if (Status status = context.device->start(); status.failed())
     return status;
   if (Status status =
           loadWeights(options.weights.empty() ? findWeights() : options.weights,
-                      descriptor, context.arena);
+                      descriptor, *context.device);
       status.failed())
     return status;
   if (!options.saveOutputs.empty())
@@ -137,16 +114,17 @@ static void runStep(PprtContext &context, int64_t number) {
       options.schedule, options.learningRate, number, options.steps);
   if (context.eval) {
     context.descriptor.eval(&context);
-    if (context.ownsLoss()) {
-      for (uint32_t i = 0; i < context.descriptor.microbatches; ++i) {
-        context.result.lossSum += context.lossSums[i];
-        context.result.lossWeight += context.lossWeights[i];
-      }
-    }
   } else {
     context.descriptor.step(&context);
   }
   context.finishMessages();
+  context.synchronize();
+  if (!context.eval || !context.ownsLoss())
+    return;
+  for (uint32_t i = 0; i < context.descriptor.microbatches; ++i) {
+    context.result.lossSum += context.lossSums[i];
+    context.result.lossWeight += context.lossWeights[i];
+  }
 }
 
 static void logStep(const PprtContext &context, StepLog &log, double seconds,
@@ -208,7 +186,7 @@ static Status finishRun(PprtContext &context,
     return status;
   if (!options.saveParameters.empty())
     if (status = saveParameters(options.saveParameters, context.descriptor,
-                                context.arena, context.transport);
+                                *context.device, context.transport);
         status.failed())
       return status;
   if (!options.traceFile.empty())
@@ -223,10 +201,13 @@ Status pprt::runSteps(PprtContext &context) {
   if (Status status = agree(transport, prepareRank(context, log));
       status.failed())
     return status;
+  if (Status status = agree(transport, context.device->connect());
+      status.failed())
+    return status;
   if (Status status = compareSampleCounts(context); status.failed())
     return status;
-  std::vector<MemoryUse> memory = exchangeMemory(
-      transport, measureMemory(context.descriptor, context.arena.getBytes()));
+  std::vector<MemoryUse> memory =
+      exchangeMemory(transport, measureMemory(context.descriptor));
   if (context.descriptor.rank == context.descriptor.lossRank)
     log.writeText(formatMemoryTable(memory));
   if (!context.options.traceFile.empty())

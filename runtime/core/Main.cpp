@@ -14,7 +14,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Loop.h"
-#include "backends/cpu/Backend.h"
 #include "launch/Handshake.h"
 #include "launch/Monitor.h"
 #include "log/Message.h"
@@ -48,7 +47,6 @@ static Status run(const PprtDescriptor &descriptor,
                   const RankOptions &options) {
   // Before MPI starts its threads: they inherit what is blocked.
   Monitor::reserveSignals();
-  startCpuBackend();
   std::unique_ptr<Transport> transport;
   if (Status status = createTransport(descriptor, transport); status.failed())
     return status;

@@ -22,9 +22,9 @@ namespace {
 /// for their bytes.
 class ParameterCollector {
 public:
-  ParameterCollector(const PprtDescriptor &descriptor, const Arena &arena,
+  ParameterCollector(const PprtDescriptor &descriptor, Device &device,
                      Transport &transport)
-      : descriptor(descriptor), arena(arena), transport(transport) {}
+      : descriptor(descriptor), device(device), transport(transport) {}
 
   Status collect(const std::string &path);
 
@@ -43,7 +43,7 @@ private:
   };
 
   const PprtDescriptor &descriptor;
-  const Arena &arena;
+  Device &device;
   Transport &transport;
   SafetensorsIndex index;
   std::vector<std::vector<Tensor>> tensors; ///< per rank, in its order
@@ -95,13 +95,16 @@ static void sendDescriptions(const PprtDescriptor &descriptor,
   }
 }
 
-static void sendBytes(const PprtDescriptor &descriptor, const Arena &arena,
+static void sendBytes(const PprtDescriptor &descriptor, Device &device,
                       Transport &transport) {
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
-    for (uint64_t done = 0; done < parameter.tensor.bytes; done += partBytes)
-      transport.send(0, ParameterTag, arena.at(parameter.offset + done),
-                     std::min(partBytes, parameter.tensor.bytes - done));
+    for (uint64_t done = 0; done < parameter.tensor.bytes; done += partBytes) {
+      uint64_t bytes = std::min(partBytes, parameter.tensor.bytes - done);
+      transport.send(0, ParameterTag,
+                     device.view(device.at(parameter.offset + done), bytes),
+                     bytes);
+    }
   }
 }
 
@@ -138,8 +141,12 @@ Status ParameterCollector::collectBytes(OutputFile &file) {
   };
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
-    keepFirst(file.write(arena.at(parameter.offset), parameter.tensor.bytes,
-                         index[parameter.tensor.name].offset));
+    for (uint64_t done = 0; done < parameter.tensor.bytes; done += partBytes) {
+      uint64_t bytes = std::min(partBytes, parameter.tensor.bytes - done);
+      keepFirst(
+          file.write(device.view(device.at(parameter.offset + done), bytes),
+                     bytes, index[parameter.tensor.name].offset + done));
+    }
   }
   for (uint32_t rank = 1; rank < transport.getSize(); ++rank)
     for (const Tensor &tensor : tensors[rank])
@@ -165,14 +172,14 @@ Status ParameterCollector::collect(const std::string &path) {
 }
 
 Status pprt::saveParameters(const std::string &path,
-                            const PprtDescriptor &descriptor,
-                            const Arena &arena, Transport &transport) {
+                            const PprtDescriptor &descriptor, Device &device,
+                            Transport &transport) {
   Status status;
   if (transport.getRank() == 0) {
-    status = ParameterCollector(descriptor, arena, transport).collect(path);
+    status = ParameterCollector(descriptor, device, transport).collect(path);
   } else {
     sendDescriptions(descriptor, transport);
-    sendBytes(descriptor, arena, transport);
+    sendBytes(descriptor, device, transport);
   }
   return agree(transport, status);
 }

@@ -11,7 +11,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Context.h"
-#include "Optimizers.h"
 #include "launch/Collectives.h"
 
 #include <algorithm>
@@ -41,6 +40,7 @@ static void joinLosses(PprtContext &context) {
 /// Adds the micro-batches' losses where they are, and tells all ranks.
 static void exchangeLoss(PprtContext &context) {
   context.progress.begin(Activity::SumLoss);
+  context.synchronize();
   joinLosses(context);
   double sums[2] = {0, 0};
   if (context.ownsLoss()) {
@@ -54,14 +54,13 @@ static void exchangeLoss(PprtContext &context) {
   context.result.lossWeight = sums[1];
 }
 
-/// Calls \p visit with a zero of the type of the parameter's elements, and how
-/// many these are.
-template <typename VisitT>
-static void visitReals(const PprtParameter &parameter, VisitT visit) {
-  if (parameter.tensor.dtype == PPRT_F64)
-    visit(double(), parameter.tensor.bytes / sizeof(double));
-  else
-    visit(float(), parameter.tensor.bytes / sizeof(float));
+/// The numbers at \p offset, as many as \p parameter has.
+static Reals getReals(PprtContext &context, const PprtParameter &parameter,
+                      uint64_t offset) {
+  bool isWide = parameter.tensor.dtype == PPRT_F64;
+  uint64_t bytes = isWide ? sizeof(double) : sizeof(float);
+  return {context.device->at(offset),
+          static_cast<int64_t>(parameter.tensor.bytes / bytes), isWide};
 }
 
 /// Is contribution \p index the first of its rank?
@@ -72,40 +71,53 @@ static bool isFirstOfRank(const PprtParameter &parameter, uint32_t index) {
   return true;
 }
 
+/// A gradient at \p offset on its way to or from \p peer.
+static DeviceMessage makeMessage(PprtContext &context,
+                                 const PprtParameter &parameter, uint32_t peer,
+                                 uint64_t offset) {
+  return {Activity::TiedGradient, DeviceMessage::noChannel,
+          /*microbatch=*/0,       peer,
+          TiedGradientTag,        context.device->at(offset),
+          parameter.tensor.bytes};
+}
+
+static void sendGradient(PprtContext &context, const PprtParameter &parameter,
+                         uint32_t peer, uint64_t offset) {
+  Device &device = *context.device;
+  device.wait(device.startSend(makeMessage(context, parameter, peer, offset)));
+}
+
+static void receiveGradient(PprtContext &context,
+                            const PprtParameter &parameter, uint32_t peer,
+                            uint64_t offset) {
+  Device &device = *context.device;
+  device.wait(device.startRecv(makeMessage(context, parameter, peer, offset)));
+}
+
 /// On the owner: adds the layers' gradients, and gives the sum to the others.
 static void sumAsOwner(PprtContext &context, const PprtParameter &parameter) {
-  Transport &transport = context.transport;
-  uint64_t bytes = parameter.tensor.bytes;
+  Reals sum = getReals(context, parameter, parameter.gradient);
   uint32_t self = context.descriptor.rank;
   for (uint32_t i = 0; i < parameter.contributionCount; ++i) {
     const PprtContribution &contribution = parameter.contributions[i];
     if (contribution.rank != self)
-      transport.recv(contribution.rank, TiedGradientTag,
-                     context.arena.at(contribution.offset), bytes);
-    if (i == 0)
-      continue;
-    visitReals(parameter, [&](auto zero, int64_t count) {
-      using RealTy = decltype(zero);
-      addTo<RealTy>(context.arena.realsAt<RealTy>(parameter.gradient),
-                    context.arena.realsAt<RealTy>(contribution.offset), count);
-    });
+      receiveGradient(context, parameter, contribution.rank,
+                      contribution.offset);
+    if (i > 0)
+      context.device->add(sum, context.device->at(contribution.offset));
   }
   for (uint32_t i = 0; i < parameter.contributionCount; ++i)
     if (parameter.contributions[i].rank != self && isFirstOfRank(parameter, i))
-      transport.send(parameter.contributions[i].rank, TiedGradientTag,
-                     context.arena.at(parameter.gradient), bytes);
+      sendGradient(context, parameter, parameter.contributions[i].rank,
+                   parameter.gradient);
 }
 
 static void sumAsHolder(PprtContext &context, const PprtParameter &parameter) {
   for (uint32_t i = 0; i < parameter.contributionCount; ++i)
     if (parameter.contributions[i].rank == context.descriptor.rank)
-      context.transport.send(
-          parameter.owner, TiedGradientTag,
-          context.arena.at(parameter.contributions[i].offset),
-          parameter.tensor.bytes);
-  context.transport.recv(parameter.owner, TiedGradientTag,
-                         context.arena.at(parameter.gradient),
-                         parameter.tensor.bytes);
+      sendGradient(context, parameter, parameter.owner,
+                   parameter.contributions[i].offset);
+  receiveGradient(context, parameter, parameter.owner, parameter.gradient);
 }
 
 /// Makes the gradient of each tied parameter the sum over all its layers.
@@ -130,17 +142,18 @@ static void sumTiedGradients(PprtContext &context) {
 static void computeNormParts(PprtContext &context) {
   context.normParts.clear();
   const PprtDescriptor &descriptor = context.descriptor;
+  std::vector<Reals> gradients;
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
     if (!parameter.trainable || parameter.owner != descriptor.rank)
       continue;
-    visitReals(parameter, [&](auto zero, int64_t count) {
-      auto *gradient =
-          context.arena.realsAt<decltype(zero)>(parameter.gradient);
-      context.normParts.push_back(
-          {parameter.order, sumSquares(gradient, count)});
-    });
+    gradients.push_back(getReals(context, parameter, parameter.gradient));
+    context.normParts.push_back({parameter.order, 0});
   }
+  std::vector<double> sums(gradients.size());
+  context.device->sumSquares(gradients, sums.data());
+  for (size_t i = 0; i < sums.size(); ++i)
+    context.normParts[i].squares = sums[i];
 }
 
 /// Rank 0 gets the parts of all ranks, in the order of the parameters.
@@ -178,27 +191,16 @@ static double computeGradientNorm(PprtContext &context, double scale) {
   return norm;
 }
 
-/// One update of \p count numbers of type RealTy.
-template <typename RealTy>
-static void updateParameter(PprtContext &context,
-                            const PprtParameter &parameter, double scale,
-                            double decay, int64_t count) {
+static UpdateRule getRule(const PprtContext &context, double scale) {
   const RankOptions &options = context.options;
-  double rate = context.result.learningRate;
-  RealTy *value = context.arena.realsAt<RealTy>(parameter.offset);
-  RealTy *gradient = context.arena.realsAt<RealTy>(parameter.gradient);
-  RealTy *first = context.arena.realsAt<RealTy>(parameter.state[0]);
-  if (context.descriptor.optimizer == PPRT_ADAMW) {
-    AdamW<RealTy> rule(
-        rate, options.beta1.value_or(0.9), options.beta2.value_or(0.999),
-        options.epsilon.value_or(1e-8), decay, scale, context.updates);
-    rule.update(value, gradient, first,
-                context.arena.realsAt<RealTy>(parameter.state[1]), count);
-    return;
-  }
-  Sgd<RealTy> rule = {RealTy(rate), RealTy(options.momentum.value_or(0)),
-                      RealTy(decay), RealTy(scale)};
-  rule.update(value, gradient, first, count);
+  return {static_cast<PprtOptimizer>(context.descriptor.optimizer),
+          context.result.learningRate,
+          scale,
+          options.momentum.value_or(0),
+          options.beta1.value_or(0.9),
+          options.beta2.value_or(0.999),
+          options.epsilon.value_or(1e-8),
+          context.updates};
 }
 
 static void updateParameters(PprtContext &context, double scale) {
@@ -206,18 +208,22 @@ static void updateParameters(PprtContext &context, double scale) {
   ++context.updates;
   const PprtDescriptor &descriptor = context.descriptor;
   const RankOptions &options = context.options;
+  Device &device = *context.device;
   bool adam = descriptor.optimizer == PPRT_ADAMW;
   double weightDecay = options.weightDecay.value_or(adam ? 0.01 : 0);
+  std::vector<ParameterUpdate> updates;
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
     if (!parameter.trainable)
       continue;
     bool spared = options.noDecay1d && !parameter.decayed;
-    visitReals(parameter, [&](auto zero, int64_t count) {
-      updateParameter<decltype(zero)>(context, parameter, scale,
-                                      spared ? 0 : weightDecay, count);
-    });
+    updates.push_back(
+        {getReals(context, parameter, parameter.offset),
+         device.at(parameter.gradient),
+         {device.at(parameter.state[0]), device.at(parameter.state[1])},
+         spared ? 0 : weightDecay});
   }
+  device.update(getRule(context, scale), updates);
 }
 
 void pprtUpdate(PprtContext *context) {

@@ -7,8 +7,7 @@
 #ifndef PPRT_CORE_WEIGHTS_H
 #define PPRT_CORE_WEIGHTS_H
 
-#include "Arena.h"
-#include "launch/Transport.h"
+#include "Device.h"
 #include "pprt/Descriptor.h"
 
 #include <string>
@@ -17,12 +16,12 @@ namespace pprt {
 
 /// Reads this rank's parameters to their places; the error names the tensor.
 Status loadWeights(const std::string &path, const PprtDescriptor &descriptor,
-                   const Arena &arena);
+                   Device &device);
 
 /// Writes the parameters of all ranks, by rank 0, to one file whose bytes do
 /// not depend on how the model was cut. Fails on all ranks or on none.
 Status saveParameters(const std::string &path, const PprtDescriptor &descriptor,
-                      const Arena &arena, Transport &transport);
+                      Device &device, Transport &transport);
 
 } // namespace pprt
 

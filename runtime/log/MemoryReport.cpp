@@ -12,10 +12,9 @@
 
 using namespace pprt;
 
-MemoryUse pprt::measureMemory(const PprtDescriptor &descriptor,
-                              uint64_t arenaBytes) {
+MemoryUse pprt::measureMemory(const PprtDescriptor &descriptor) {
   MemoryUse use = {};
-  use.arena = arenaBytes;
+  use.arena = descriptor.arenaBytes;
   int states = descriptor.optimizer == PPRT_ADAMW ? 2 : 1;
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
@@ -33,7 +32,7 @@ MemoryUse pprt::measureMemory(const PprtDescriptor &descriptor,
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i)
     if (descriptor.buffers[i].kind == PPRT_BUFFER_WORKSPACE)
       use.workspace = std::max(use.workspace, descriptor.buffers[i].bytes);
-  use.buffers = arenaBytes - use.parameters - use.gradients - use.optimizer;
+  use.buffers = use.arena - use.parameters - use.gradients - use.optimizer;
   return use;
 }
 

@@ -25,8 +25,7 @@ struct MemoryUse {
   uint64_t workspace; ///< part of the buffers: of the task that needs most
 };
 
-/// \p arenaBytes: what was allocated.
-MemoryUse measureMemory(const PprtDescriptor &descriptor, uint64_t arenaBytes);
+MemoryUse measureMemory(const PprtDescriptor &descriptor);
 
 /// All ranks' use, on every rank.
 std::vector<MemoryUse> exchangeMemory(Transport &transport,

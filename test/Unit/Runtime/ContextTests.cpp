@@ -37,6 +37,7 @@ protected:
     PprtTask task = {"s0.f", PPRT_ROLE_F, 0, seeKey, 1, &binding};
     PprtDescriptor descriptor = {};
     descriptor.ranks = 1;
+    descriptor.arenaBytes = 128;
     descriptor.microbatches = 4;
     descriptor.bufferCount = 1;
     descriptor.buffers = &buffer;
@@ -48,7 +49,7 @@ protected:
     std::unique_ptr<Transport> transport = createSelfTransport();
     Progress progress;
     PprtContext context(descriptor, options, *transport, progress);
-    EXPECT_FALSE(context.arena.allocate(128).failed());
+    EXPECT_FALSE(context.device->start().failed());
     context.beginStep(step);
     // Others used the slot before.
     for (uint32_t i = 0; i <= microbatch; ++i)
@@ -110,6 +111,7 @@ protected:
     channels[0] = {"out", PPRT_ACTIVATION, 0, 0, 1, 0, 1, tensor, 0};
     channels[1] = {"in", PPRT_GRADIENT, 1, 1, 0, 1, 0, tensor, 1};
     descriptor.ranks = 2;
+    descriptor.arenaBytes = 256;
     descriptor.microbatches = 1;
     descriptor.bufferCount = 3;
     descriptor.buffers = buffers;
@@ -119,9 +121,9 @@ protected:
     descriptor.channels = channels;
     context =
         std::make_unique<PprtContext>(descriptor, options, transport, progress);
-    EXPECT_FALSE(context->arena.allocate(256).failed());
+    EXPECT_FALSE(context->device->start().failed());
     context->beginStep(1);
-    memset(context->arena.at(0), 0x11, 64);
+    memset(context->device->at(0), 0x11, 64);
     pprtSend(context.get(), 0, 0);
     EXPECT_TRUE(transport.taken.empty());
   }
