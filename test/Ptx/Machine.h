@@ -190,6 +190,10 @@ struct Traffic {
   int64_t sectorsRead = 0, sectorsWritten = 0;
   /// Lanes' atomic operations; their bytes are both read and written.
   int64_t atomics = 0;
+  /// How often a warp's access of shared memory has to be repeated because its
+  /// lanes want different words of one of the 32 banks. 32 lanes are served at
+  /// once, or as many as want 128 bytes.
+  int64_t bankConflicts = 0;
 };
 
 struct Counters {

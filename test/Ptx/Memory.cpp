@@ -128,6 +128,7 @@ void pipewright::ptx::addTraffic(Traffic &sum, const Traffic &more) {
   sum.sectorsRead += more.sectorsRead;
   sum.sectorsWritten += more.sectorsWritten;
   sum.atomics += more.atomics;
+  sum.bankConflicts += more.bankConflicts;
 }
 
 std::vector<AccessedRange> Memory::getAccesses() const {

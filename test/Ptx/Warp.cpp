@@ -91,6 +91,8 @@ void Warp::step() {
     current->run(*this, *current, active);
   if (!sectors.empty())
     countSectors();
+  if (!sharedAccesses.empty())
+    countBankConflicts();
 }
 
 void Warp::run(unsigned steps) {

@@ -154,8 +154,9 @@ private:
   void reportRace(unsigned lane, const MemoryAccess &access,
                   const Region &region, const Mark &other, bool otherWrites);
   Mark makeMark(unsigned lane, Mark::Kind kind) const;
-  void countAccess(const MemoryAccess &access, Region &region);
+  void countAccess(unsigned lane, const MemoryAccess &access, Region &region);
   void countSectors();
+  void countBankConflicts();
 
   Block &block;
   unsigned index;
@@ -183,6 +184,14 @@ private:
     bool isWrite;
   };
   std::vector<Sector> sectors;
+  /// What the current instruction accessed in shared memory, by lane.
+  struct SharedAccess {
+    Region *region;
+    unsigned lane;
+    Word address;
+    unsigned bytes;
+  };
+  std::vector<SharedAccess> sharedAccesses;
 };
 
 } // namespace pipewright::ptx

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <tuple>
 
 using namespace pipewright::ptx;
@@ -151,12 +152,15 @@ void Warp::checkRace(unsigned lane, const MemoryAccess &access,
     reportRace(lane, access, region, race, otherWrites);
 }
 
-void Warp::countAccess(const MemoryAccess &access, Region &region) {
+void Warp::countAccess(unsigned lane, const MemoryAccess &access,
+                       Region &region) {
   if (access.isRead || access.isAtomic)
     region.traffic.bytesRead += access.bytes;
   if (access.written || access.isAtomic)
     region.traffic.bytesWritten += access.bytes;
   region.traffic.atomics += access.isAtomic;
+  if (access.space == Space::Shared)
+    sharedAccesses.push_back({&region, lane, access.address, access.bytes});
   if (access.isRead || access.isAtomic)
     sectors.push_back({&region, access.address / 32, false});
   if (access.written || access.isAtomic)
@@ -176,6 +180,30 @@ void Warp::countSectors() {
     ++(sectors[i].isWrite ? traffic.sectorsWritten : traffic.sectorsRead);
   }
   sectors.clear();
+}
+
+void Warp::countBankConflicts() {
+  constexpr unsigned banks = 32, wordBytes = 4;
+  for (size_t first = 0; first < sharedAccesses.size();) {
+    const SharedAccess &access = sharedAccesses[first];
+    unsigned lanes = banks * wordBytes / std::max(access.bytes, wordBytes);
+    std::array<std::set<Word>, banks> words;
+    size_t next = first;
+    for (; next < sharedAccesses.size() &&
+           sharedAccesses[next].lane / lanes == access.lane / lanes;
+         ++next) {
+      Word address = sharedAccesses[next].address;
+      for (Word word = address / wordBytes;
+           word * wordBytes < address + access.bytes; ++word)
+        words[word % banks].insert(word);
+    }
+    size_t passes = 1;
+    for (const std::set<Word> &wanted : words)
+      passes = std::max(passes, wanted.size());
+    access.region->traffic.bankConflicts += passes - 1;
+    first = next;
+  }
+  sharedAccesses.clear();
 }
 
 uint8_t *Warp::accessCallParameter(unsigned lane, const MemoryAccess &access) {
@@ -204,7 +232,7 @@ uint8_t *Warp::access(unsigned lane, const MemoryAccess &wanted) {
               "', of which some are not written");
   if (access.space == Space::Global || access.space == Space::Shared)
     checkRace(lane, access, *region);
-  countAccess(access, *region);
+  countAccess(lane, access, *region);
   if (access.written && !access.isPending)
     region->setState(access.address, access.bytes, Region::ByteState::Written);
   return region->getData(access.address);

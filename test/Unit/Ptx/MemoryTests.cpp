@@ -106,6 +106,33 @@ TEST(PtxMemory, CountsSectorsThatAWarpTouches) {
   EXPECT_EQ(result.counters.traffic["a"].sectorsRead, 4);
 }
 
+/// The bank conflicts of a warp whose lanes store \p stride bytes apart.
+static int64_t countConflicts(int stride, const std::string &store) {
+  TwoBuffers buffers(
+      "mov.u32 %r0, %tid.x;\n mul.lo.u32 %r1, %r0, " + std::to_string(stride) +
+      ";\n mov.u32 %r2, buffer;\n add.u32 %r1, %r1, %r2;\n" + store);
+  LaunchResult result = buffers.launch(1, 32);
+  EXPECT_TRUE(result.ok()) << result.describe();
+  return result.counters.traffic["shared"].bankConflicts;
+}
+
+TEST(PtxMemory, CountsBankConflicts) {
+  EXPECT_EQ(countConflicts(4, "st.shared.u32 [%r1], %r0;"), 0);
+  EXPECT_EQ(countConflicts(12, "st.shared.u32 [%r1], %r0;"), 0);
+  // Every second bank, for two lanes each; every eighth, for eight each.
+  EXPECT_EQ(countConflicts(8, "st.shared.u32 [%r1], %r0;"), 1);
+  EXPECT_EQ(countConflicts(32, "st.shared.u32 [%r1], %r0;"), 7);
+  // 16 lanes at once, then 8.
+  EXPECT_EQ(countConflicts(8, "st.shared.v2.u32 [%r1], {%r0, %r0};"), 0);
+  EXPECT_EQ(countConflicts(16, "st.shared.v4.u32 [%r1], {%r0, %r0, %r0, "
+                               "%r0};"),
+            0);
+  EXPECT_EQ(countConflicts(16, "st.shared.v2.u32 [%r1], {%r0, %r0};"), 2);
+  // Lanes that want the same word are served together.
+  EXPECT_EQ(countConflicts(2, "st.shared.u16 [%r1], %r0;"), 0);
+  EXPECT_EQ(countConflicts(0, "st.shared.u32 [%r1], 1;"), 0);
+}
+
 TEST(PtxMemory, AsynchronousCopiesFillWithZero) {
   EXPECT_EQ(TwoBuffers("st.shared.b64 [buffer], 0;\n"
                        "cp.async.ca.shared.global [buffer], [%d1], 8, 4;\n"
