@@ -34,8 +34,9 @@
 using namespace mlir;
 using namespace pipewright;
 
-void pipewright::buildBufferizePipeline(OpPassManager &pm,
-                                        const CodegenTarget *library) {
+void pipewright::buildBufferizePipeline(
+    OpPassManager &pm, const CodegenTarget *library,
+    llvm::function_ref<void(OpPassManager &)> addBufferPasses) {
   // Buffers for arguments and results first: what the library computes can
   // then be written where it is wanted.
   pm.addPass(createLowerFunctions());
@@ -66,6 +67,10 @@ void pipewright::buildBufferizePipeline(OpPassManager &pm,
   buffered.addPass(createCanonicalizerPass());
   buffered.addPass(createCSEPass());
   buffered.addPass(createCanonicalizerPass());
+  if (library)
+    library->addBufferPasses(buffered);
+  if (addBufferPasses)
+    addBufferPasses(buffered);
   buffered.addPass(createPlanWorkspace());
 }
 

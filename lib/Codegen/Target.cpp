@@ -16,6 +16,8 @@ namespace pipewright {
 
 CodegenTarget::~CodegenTarget() = default;
 
+void CodegenTarget::addBufferPasses(mlir::OpPassManager &functions) const {}
+
 static TargetRegistry makeRegistry() {
   TargetRegistry registry;
 #define PIPEWRIGHT_ENTRY(NAME) register##NAME(registry);

@@ -27,14 +27,22 @@ class CodegenTarget;
 /// Takes layer functions (`nn.function`) to bufferized linalg ops in functions
 /// whose last argument is their workspace. Contractions become calls of the
 /// library of the target \p library; without one they are ops like any other.
-void buildBufferizePipeline(mlir::OpPassManager &pm,
-                            const CodegenTarget *library);
+/// The workspace is planned after the passes on functions that the target, or
+/// \p addBufferPasses, adds.
+void buildBufferizePipeline(
+    mlir::OpPassManager &pm, const CodegenTarget *library,
+    llvm::function_ref<void(mlir::OpPassManager &)> addBufferPasses = {});
 
 /// The whole way of layer functions, from `nn.function` to the LLVM dialect.
 void buildLayerPipeline(mlir::OpPassManager &pm, const CodegenTarget &target);
 
-/// Takes bufferized layer functions to kernels in the NVVM dialect, and to
-/// launches of them.
+/// Adds the passes that put all code of bufferized functions into kernels. They
+/// come before the workspace is planned: what stays in registers needs none,
+/// and ops whose buffers share memory cannot share a kernel.
+void addKernelPasses(mlir::OpPassManager &functions);
+
+/// Takes bufferized layer functions, of which some may be in kernels already,
+/// to kernels in the NVVM dialect and to launches of them.
 void buildKernelPipeline(mlir::OpPassManager &pm);
 
 /// The upstream dialects that code generation passes through.

@@ -103,6 +103,11 @@ public:
   virtual void emitExpertCall(const ExpertCall &call, mlir::Location loc,
                               mlir::OpBuilder &builder) const = 0;
 
+  /// Adds passes on bufferized layer functions that run before their workspace
+  /// is planned: it has the buffers that they leave, each of which shares
+  /// memory with no other until then.
+  virtual void addBufferPasses(mlir::OpPassManager &functions) const;
+
   /// Adds the passes that take a layer function from bufferized linalg ops,
   /// with its workspace planned, to the LLVM dialect.
   virtual void addLoweringPasses(mlir::OpPassManager &pm) const = 0;

@@ -37,6 +37,22 @@ nn.function @layer_norm(%x: tensor<2x4x768xf32>, %s: tensor<768xf32>, %b: tensor
   nn.return %0, %m, %r : tensor<2x4x768xf32>, tensor<2x4xf32>, tensor<2x4xf32>
 }
 
+// A bias, what comes around the product, and the norm of their sum, which is
+// needed, too: as in front of the second half of a layer.
+
+nn.function @residual_and_norm(%p: tensor<16x768xbf16>, %bias: tensor<768xf32>, %x: tensor<2x8x768xf32>, %s: tensor<768xf32>, %b: tensor<768xf32>) -> (tensor<2x8x768xf32>, tensor<16x768xbf16>, tensor<2x8xf32>, tensor<2x8xf32>) {
+  %0 = nn.broadcast %bias : tensor<768xf32> -> tensor<16x768xf32>
+  %1 = nn.cast %0 : tensor<16x768xf32> -> tensor<16x768xbf16>
+  %2 = nn.add %p, %1 : tensor<16x768xbf16>
+  %3 = nn.reshape %2 : tensor<16x768xbf16> -> tensor<2x8x768xbf16>
+  %4 = nn.cast %3 : tensor<2x8x768xbf16> -> tensor<2x8x768xf32>
+  %5 = nn.add %4, %x : tensor<2x8x768xf32>
+  %6, %m, %r = nn.layer_norm %5, %s, %b axis 2 epsilon 1.0e-5 : (tensor<2x8x768xf32>, tensor<768xf32>, tensor<768xf32>) -> (tensor<2x8x768xf32>, tensor<2x8xf32>, tensor<2x8xf32>)
+  %7 = nn.reshape %6 : tensor<2x8x768xf32> -> tensor<16x768xf32>
+  %8 = nn.cast %7 : tensor<16x768xf32> -> tensor<16x768xbf16>
+  nn.return %5, %8, %m, %r : tensor<2x8x768xf32>, tensor<16x768xbf16>, tensor<2x8xf32>, tensor<2x8xf32>
+}
+
 nn.function @layer_norm_grad(%d: tensor<6x768xf32>, %x: tensor<6x768xf32>, %s: tensor<768xf32>, %m: tensor<6xf32>, %r: tensor<6xf32> {test.low = 0.5, test.high = 1.0}) -> tensor<6x768xf32> {
   %0 = nn.layer_norm_grad %d, %x, %s, %m, %r axis 1 : (tensor<6x768xf32>, tensor<6x768xf32>, tensor<768xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<6x768xf32>
   nn.return %0 : tensor<6x768xf32>

@@ -24,29 +24,62 @@ KernelFunction::KernelFunction(nn::FunctionOp function)
     : function(function), module(ModuleOp::create(function.getLoc())) {
   OpBuilder::atBlockEnd(module->getBody()).clone(*function);
   PassManager pm(function.getContext());
-  buildBufferizePipeline(pm, /*library=*/nullptr);
+  buildBufferizePipeline(pm, /*library=*/nullptr, addKernelPasses);
   buildKernelPipeline(pm);
   pm.addPass(createSerializeKernels());
   if (failed(pm.run(*module)))
     return;
   host =
       module->lookupSymbol<func::FuncOp>(getLayerSymbol(function.getSymName()));
-  std::string text;
   for (auto binary : module->getOps<gpu::BinaryOp>())
     text = cast<gpu::ObjectAttr>(binary.getObjects()[0])
                .getObject()
                .getValue()
                .str();
+  parse();
+}
+
+void KernelFunction::parse() {
   ptx::ModuleOrError parsed = ptx::Module::parse(text);
   EXPECT_TRUE(parsed) << parsed.error;
   kernels = parsed.value;
 }
 
-std::vector<std::string> KernelFunction::getLaunches() {
-  std::vector<std::string> names;
-  for (auto launch : host.getBody().getOps<gpu::LaunchFuncOp>())
-    names.push_back(launch.getKernelName().str());
-  return names;
+void KernelFunction::removeBarriers() {
+  constexpr StringLiteral barrier = "bar.sync";
+  size_t count = 0;
+  for (size_t at; (at = text.find(barrier)) != std::string::npos; ++count)
+    text.erase(at, text.find('\n', at) - at);
+  EXPECT_GT(count, 0u);
+  parse();
+}
+
+int64_t KernelFunction::getWorkspaceBytes() {
+  return cast<MemRefType>(host.getArgumentTypes().back()).getNumElements();
+}
+
+/// The traffic with all buffers of global memory.
+static ptx::Traffic getGlobalTraffic(const ptx::Counters &counters) {
+  ptx::Traffic sum;
+  for (const auto &[name, traffic] : counters.traffic) {
+    if (name == "shared" || name == "local")
+      continue;
+    sum.bytesRead += traffic.bytesRead;
+    sum.bytesWritten += traffic.bytesWritten;
+    sum.sectorsRead += traffic.sectorsRead;
+    sum.sectorsWritten += traffic.sectorsWritten;
+  }
+  return sum;
+}
+
+int64_t KernelRun::getAskedBytes() const {
+  ptx::Traffic traffic = getGlobalTraffic(counters);
+  return traffic.bytesRead + traffic.bytesWritten;
+}
+
+int64_t KernelRun::getSectorBytes() const {
+  ptx::Traffic traffic = getGlobalTraffic(counters);
+  return 32 * (traffic.sectorsRead + traffic.sectorsWritten);
 }
 
 static ptx::Dim getDim(gpu::KernelDim3 sizes) {
@@ -54,6 +87,11 @@ static ptx::Dim getDim(gpu::KernelDim3 sizes) {
     return static_cast<uint32_t>(*getConstantIntValue(size));
   };
   return {get(sizes.x), get(sizes.y), get(sizes.z)};
+}
+
+static int64_t getThreads(const ptx::Launch &launch) {
+  auto count = [](ptx::Dim dim) { return int64_t(dim.x) * dim.y * dim.z; };
+  return count(launch.grid) * count(launch.block);
 }
 
 void KernelFunction::launch(gpu::LaunchFuncOp op, Addresses &addresses,
@@ -69,7 +107,12 @@ void KernelFunction::launch(gpu::LaunchFuncOp op, Addresses &addresses,
     launch.argument(addresses.lookup(memory.root) + memory.offset);
   }
   ptx::LaunchResult result = machine.launch(launch);
-  EXPECT_TRUE(result.ok()) << result.describe();
+  if (!result.ok())
+    faults += result.describe();
+  int64_t bytes = 0;
+  for (const ptx::AccessedRange &range : machine.getAccesses())
+    bytes += range.bytes;
+  runs.push_back({launch.kernel, getThreads(launch), result.counters, bytes});
 }
 
 Tensors KernelFunction::run(ArrayRef<nn::HostTensor> arguments) {
@@ -96,8 +139,10 @@ Tensors KernelFunction::run(ArrayRef<nn::HostTensor> arguments) {
   for (auto [type, shared] :
        llvm::zip_equal(function.getResultTypes(), signature.sharedArguments))
     results.push_back(shared ? places[*shared] : allocate(pp::getBytes(type)));
-  allocate(cast<MemRefType>(host.getArgumentTypes().back()).getNumElements());
+  allocate(getWorkspaceBytes());
 
+  runs.clear();
+  faults.clear();
   for (auto op : host.getBody().getOps<gpu::LaunchFuncOp>())
     launch(op, addresses, machine);
   Tensors tensors;

@@ -17,6 +17,21 @@
 
 namespace pipewright {
 
+/// What one launch did.
+struct KernelRun {
+  std::string kernel;
+  int64_t threads;
+  ptx::Counters counters;
+  /// Bytes that it read, and those that it wrote, each once: what memory moves
+  /// if caches keep everything.
+  int64_t bytes;
+
+  /// Bytes of global memory that its threads asked for, and those of the
+  /// sectors that its warps touched.
+  int64_t getAskedBytes() const;
+  int64_t getSectorBytes() const;
+};
+
 /// One layer function whose ops, products included, are kernels in PTX. The
 /// launches run one after the other on the interpreter of PTX.
 class KernelFunction {
@@ -26,24 +41,36 @@ public:
   /// Whether all of it has kernels; if not, errors were reported.
   bool hasKernels() const { return static_cast<bool>(kernels); }
 
-  /// The results for \p arguments. Checks that no launch has a fault: no access
-  /// outside of the function's buffers, no race, no read of what nobody wrote.
+  /// The results for \p arguments.
   Tensors run(llvm::ArrayRef<nn::HostTensor> arguments);
 
-  /// The names of the kernels, in the order of their launches.
-  std::vector<std::string> getLaunches();
+  /// The launches of the last run.
+  const std::vector<KernelRun> &getRuns() const { return runs; }
+  /// What went wrong in it: accesses outside of the function's buffers, races,
+  /// reads of what nobody wrote. Empty if nothing did.
+  const std::string &getFaults() const { return faults; }
+
+  /// Takes all barriers out of the kernels.
+  void removeBarriers();
+
+  /// Bytes of the workspace.
+  int64_t getWorkspaceBytes();
 
 private:
   /// Where buffers are: one address a root.
   using Addresses = llvm::DenseMap<mlir::Value, ptx::Address>;
 
+  void parse();
   void launch(mlir::gpu::LaunchFuncOp op, Addresses &addresses,
               ptx::Machine &machine);
 
   nn::FunctionOp function;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp host;
+  std::string text;
   std::shared_ptr<const ptx::Module> kernels;
+  std::vector<KernelRun> runs;
+  std::string faults;
 };
 
 } // namespace pipewright

@@ -10,6 +10,7 @@
 #include "Targets/CUDA/Toolkit.h"
 
 #include "pipewright/Dialect/NN/Evaluate.h"
+#include "pipewright/Dialect/PP/PP.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -21,14 +22,21 @@ using namespace mlir;
 using namespace pipewright;
 
 static void compareWithReference(nn::FunctionOp function,
+                                 KernelFunction &kernels,
                                  const SymbolTable &symbols) {
-  SCOPED_TRACE(function.getSymName().str());
-  KernelFunction kernels(function);
   ASSERT_TRUE(kernels.hasKernels());
   Tensors arguments = makeArguments(function);
   auto expected = nn::evaluateFunction(function, arguments, symbols);
   ASSERT_TRUE(succeeded(expected));
   expectResults(function, kernels.run(arguments), *expected);
+  EXPECT_EQ(kernels.getFaults(), "");
+}
+
+static void compareWithReference(nn::FunctionOp function,
+                                 const SymbolTable &symbols) {
+  SCOPED_TRACE(function.getSymName().str());
+  KernelFunction kernels(function);
+  compareWithReference(function, kernels, symbols);
 }
 
 /// Whether functions of the toolkit's library can be linked.
@@ -75,25 +83,66 @@ TEST(Kernels, ComputeRandomFunctions) {
     compareWithReference(function, symbols);
 }
 
-/// The functions of KernelCases.mlir, and the kernels that each becomes: what
-/// belongs to the same rows or elements is one.
-static const std::map<std::string, std::vector<std::string>> wantedLaunches = {
-    {"softmax", {"rows_0"}},
-    {"softmax_of_uneven_rows", {"rows_0"}},
-    {"softmax_of_long_rows", {"rows_0"}},
-    {"softmax_of_bf16", {"rows_0"}},
-    {"softmax_in_place", {"rows_0"}},
-    {"layer_norm", {"rows_0"}},
-    {"layer_norm_grad", {"rows_0"}},
-    // Over the columns of a row, and over the rows.
-    {"cross_entropy", {"rows_0", "rows_1"}},
-    {"cross_entropy_grad", {"rows_0"}},
-    {"gelu_grad", {"elements_0"}},
-    {"adam", {"elements_0"}},
-    // What the sums are added to is filled before.
-    {"bias_grad", {"elements_0", "outputs_1"}},
-    {"embedding_grad", {"elements_0", "loops_1"}},
+namespace {
+/// What a function of KernelCases.mlir becomes.
+struct Wanted {
+  /// What belongs to the same rows or elements is one.
+  std::vector<std::string> launches;
+  /// Bytes that the kernels move, relative to those of the function's arguments
+  /// and results.
+  double traffic = 1.0;
 };
+} // namespace
+
+static const std::map<std::string, Wanted> wantedKernels = {
+    {"softmax", {{"rows_0"}}},
+    {"softmax_of_uneven_rows", {{"rows_0"}}},
+    // Rows that do not fit into registers are read again, from a cache.
+    {"softmax_of_long_rows", {{"rows_0"}}},
+    {"softmax_of_bf16", {{"rows_0"}}},
+    {"softmax_in_place", {{"rows_0"}}},
+    {"layer_norm", {{"rows_0"}}},
+    {"residual_and_norm", {{"rows_0"}}},
+    {"layer_norm_grad", {{"rows_0"}}},
+    // Over the columns of a row, and over the rows.
+    {"cross_entropy", {{"rows_0", "rows_1"}}},
+    {"cross_entropy_grad", {{"rows_0"}}},
+    {"gelu_grad", {{"elements_0"}}},
+    {"adam", {{"elements_0"}}},
+    // What the sums are added to is filled before.
+    {"bias_grad", {{"elements_0", "outputs_1"}}},
+    // The table is filled, then read and written.
+    {"embedding_grad", {{"elements_0", "loops_1"}, 1.25}},
+};
+
+static int64_t getBytes(TypeRange types) {
+  int64_t bytes = 0;
+  for (Type type : types)
+    bytes += pp::getBytes(type);
+  return bytes;
+}
+
+/// Checks how many bytes the last run of \p kernels moved, and that threads
+/// that follow each other asked for bytes that do.
+static void expectTraffic(nn::FunctionOp function,
+                          const KernelFunction &kernels, double wanted) {
+  int64_t bytes = 0;
+  for (const KernelRun &run : kernels.getRuns()) {
+    SCOPED_TRACE(run.kernel);
+    bytes += run.bytes;
+    // Rows that begin within a sector have one more for a warp's 128 bytes;
+    // a few single values have one each.
+    EXPECT_LE(run.getSectorBytes(), 1.25 * run.getAskedBytes() + 1024);
+    auto shared = run.counters.traffic.find("shared");
+    if (shared != run.counters.traffic.end())
+      EXPECT_EQ(shared->second.bankConflicts, 0);
+  }
+  int64_t least = getBytes(function.getArgumentTypes()) +
+                  getBytes(function.getResultTypes());
+  EXPECT_LE(bytes, 1.15 * wanted * least);
+  // What is wanted is not more than what is needed.
+  EXPECT_GE(bytes, 0.8 * wanted * least);
+}
 
 // What belongs to the same rows, or to the same elements, is one kernel.
 TEST(Kernels, HoldWhatBelongsTogether) {
@@ -102,11 +151,16 @@ TEST(Kernels, HoldWhatBelongsTogether) {
   Samples cases((*text)->getBuffer());
   ASSERT_TRUE(cases.getModule());
   SymbolTable symbols(cases.getModule());
-  EXPECT_EQ(cases.getFunctions().size(), wantedLaunches.size());
+  EXPECT_EQ(cases.getFunctions().size(), wantedKernels.size());
   for (nn::FunctionOp function : cases.getFunctions()) {
-    compareWithReference(function, symbols);
-    EXPECT_EQ(KernelFunction(function).getLaunches(),
-              wantedLaunches.at(function.getSymName().str()))
-        << function.getSymName().str();
+    SCOPED_TRACE(function.getSymName().str());
+    KernelFunction kernels(function);
+    compareWithReference(function, kernels, symbols);
+    const Wanted &wanted = wantedKernels.at(function.getSymName().str());
+    std::vector<std::string> launches;
+    for (const KernelRun &run : kernels.getRuns())
+      launches.push_back(run.kernel);
+    EXPECT_EQ(launches, wanted.launches);
+    expectTraffic(function, kernels, wanted.traffic);
   }
 }

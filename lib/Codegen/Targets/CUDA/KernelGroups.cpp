@@ -195,14 +195,15 @@ bool KernelGroup::isElementwise() const {
 static int64_t getPowerOfTwo(int64_t value) { return value & -value; }
 
 int64_t KernelGroup::getVectorLength() const {
-  unsigned bits = 128;
+  // Two accesses for a chunk of one buffer would leave gaps between what the
+  // threads of a warp touch at once.
+  unsigned bits = 16;
   for (ArrayRef<Access> accesses : {getReads(), getWrites()})
     for (const Access &access : accesses)
       if (access.place == Place::Element)
-        bits = std::min(
-            bits, std::max(8u, getElementTypeOrSelf(access.buffer.getType())
-                                   .getIntOrFloatBitWidth()));
-  int64_t length = std::min<int64_t>(8, 128 / bits);
+        bits = std::max(bits, getElementTypeOrSelf(access.buffer.getType())
+                                  .getIntOrFloatBitWidth());
+  int64_t length = std::max<int64_t>(1, 128 / bits);
   for (const KernelOp &kernelOp : ops)
     if (kernelOp.form != OpForm::Row && kernelOp.extents.size() > 1)
       length = std::min(length, getPowerOfTwo(kernelOp.extents.back()));

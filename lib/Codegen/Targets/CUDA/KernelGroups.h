@@ -102,8 +102,8 @@ public:
   /// any element.
   bool isElementwise() const;
 
-  /// How many elements a thread may load and store at once: at most 16 bytes of
-  /// each buffer, and no more than follow each other in all of them.
+  /// How many elements a thread may load and store at once: at most 8, and 16
+  /// bytes of each buffer, and no more than follow each other in all of them.
   int64_t getVectorLength() const;
 
   /// The number of different buffers of which each element is read or written.

@@ -68,8 +68,8 @@ public:
         stores.push_back(store);
         continue;
       }
-      // Views and constants are nowhere in time.
-      if (isPure(&op))
+      // Buffers, views and constants are nowhere in time.
+      if (isPure(&op) || isa<memref::AllocOp>(op))
         continue;
       if (failed(lowerRun()) || failed(lowerStores()))
         return failure();
