@@ -243,7 +243,7 @@ static bool fit(const Product &product) {
   auto [m, k] = swap(product.a.layout, product.description.transposeA);
   auto [k2, n] = swap(product.b.layout, product.description.transposeB);
   const Layout &d = product.d.layout, &c = product.c.layout;
-  return k == k2 && m == d.rows && n == d.columns && c.rows == m &&
+  return k == k2 && k > 0 && m == d.rows && n == d.columns && c.rows == m &&
          c.columns == n && product.a.layout.batches == d.batches &&
          product.b.layout.batches == d.batches;
 }
@@ -313,6 +313,19 @@ static cublasStatus_t destroy(OpaqueT *opaque) {
 }
 
 extern "C" {
+
+const char *cublasLtGetStatusString(cublasStatus_t status) {
+  switch (status) {
+  case CUBLAS_STATUS_SUCCESS:
+    return "success";
+  case CUBLAS_STATUS_INVALID_VALUE:
+    return "an unsupported value or parameter was passed to the function";
+  case CUBLAS_STATUS_NOT_SUPPORTED:
+    return "the requested functionality is not supported";
+  default:
+    return "an error of cuBLASLt";
+  }
+}
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
   *handle = reinterpret_cast<cublasLtHandle_t>(new int(0));
@@ -467,6 +480,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
     cublasLtMatmulPreference_t, int wanted,
     cublasLtMatmulHeuristicResult_t results[], int *count) {
+  Machine::Lock hold = machine().lock();
+  machine().refuseInStep("cublasLtMatmulAlgoGetHeuristic");
   *count = 0;
   if (wanted < 1)
     return CUBLAS_STATUS_INVALID_VALUE;

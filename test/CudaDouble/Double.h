@@ -65,14 +65,23 @@ using KernelRunner =
 /// zero, in the interpreter of test/Ptx, with all that it checks.
 KernelRunner makePtxRunner();
 
+/// How many threads a block of a kernel may have at most.
+using KernelLimits =
+    std::function<int(const void *image, const std::string &name)>;
+
+/// Reads them in such text.
+KernelLimits makePtxLimits();
+
 /// Forgets all that was there.
 void reset(const Options &options);
 void setKernelRunner(KernelRunner runner);
+/// Without, every kernel allows 1024 threads.
+void setKernelLimits(KernelLimits limits);
 
 /// The calling thread calls CUDA no more.
 void endHostThread();
-/// From here on, what allocates, frees, loads or synchronizes a whole device is
-/// a fault: a step must not do it.
+/// From here on, what allocates, frees, loads, chooses algorithms or
+/// synchronizes a whole device is a fault: a step must not do it.
 void beginSteadyState();
 void endSteadyState();
 /// The communicators' peers on \p device answer no more.

@@ -282,6 +282,11 @@ void cudadouble::setKernelRunner(KernelRunner runner) {
   Machine::get().runner = std::move(runner);
 }
 
+void cudadouble::setKernelLimits(KernelLimits limits) {
+  Machine::Lock hold = Machine::get().lock();
+  Machine::get().limits = std::move(limits);
+}
+
 void cudadouble::endHostThread() { Machine::get().endThread(); }
 
 void cudadouble::beginSteadyState() {

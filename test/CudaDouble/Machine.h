@@ -135,6 +135,7 @@ public:
 
   Options options;
   KernelRunner runner;
+  KernelLimits limits;
   std::unique_ptr<Memory> memory;
   std::vector<std::string> faults;
   std::set<int> failedDevices;

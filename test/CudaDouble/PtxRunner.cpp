@@ -13,6 +13,7 @@
 
 #include "Ptx/Machine.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace cudadouble;
@@ -70,5 +71,21 @@ KernelRunner cudadouble::makePtxRunner() {
     return [value = module.value, made = makeLaunch(launch, *kernel)] {
       return run(value, made);
     };
+  };
+}
+
+KernelLimits cudadouble::makePtxLimits() {
+  auto modules = std::make_shared<Modules>();
+  return [modules](const void *image, const std::string &name) {
+    constexpr int64_t most = 1024;
+    const ptx::ModuleOrError &module = getModule(*modules, image);
+    const ptx::KernelInfo *kernel =
+        module ? module.value->getKernel(name) : nullptr;
+    if (!kernel || kernel->maxThreads[0] == 0)
+      return static_cast<int>(most);
+    int64_t threads = 1;
+    for (int64_t limit : kernel->maxThreads)
+      threads *= std::max<int64_t>(limit, 1);
+    return static_cast<int>(std::min(threads, most));
   };
 }

@@ -333,6 +333,19 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library,
   return cudaSuccess;
 }
 
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
+                                  const void *kernel) {
+  Machine::Lock hold = machine().lock();
+  machine().refuseInStep("cudaFuncGetAttributes");
+  if (!kernel)
+    return fail(cudaErrorInvalidDeviceFunction);
+  const auto &[image, name] = *static_cast<const Kernel *>(kernel);
+  *attributes = {};
+  attributes->maxThreadsPerBlock =
+      machine().limits ? machine().limits(image, name) : 1024;
+  return cudaSuccess;
+}
+
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                 const void *kernel, void **arguments) {
   Machine::Lock hold = machine().lock();
