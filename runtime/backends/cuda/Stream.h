@@ -7,6 +7,8 @@
 #ifndef PPRT_BACKENDS_CUDA_STREAM_H
 #define PPRT_BACKENDS_CUDA_STREAM_H
 
+#include "pprt/Status.h"
+
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 
@@ -19,21 +21,32 @@ namespace pprt::cuda {
 struct ComputeStream {
   cudaStream_t stream = nullptr;
   cublasLtHandle_t library = nullptr;
-  /// Device memory for products, of at least libraryBytes.
+  /// Device memory for products; they ask for alignment of 256.
   void *workspace = nullptr;
   uint64_t workspaceBytes = 0;
   int chip = 0; ///< 90: compute capability 9.0
-  /// Load and check, but run nothing.
+  /// Load and check, but change nothing.
   bool preparing = false;
+  /// Products of f32 round their operands to 10 bits, and are many times
+  /// faster.
+  bool allowsTf32 = false;
+  uint32_t rank = 0; ///< for messages
 };
 
 /// Of the calling thread.
 ComputeStream &getComputeStream();
 
+/// Ends the process: nothing that goes wrong here can be mended within a step.
+[[noreturn]] void fail(ExitCode code, const std::string &message);
+
 /// Ends the process with \p what and the error's own text, unless there is
-/// none: no error of CUDA can be mended within a step.
+/// none.
 void check(cudaError_t error, const char *what);
 void check(cublasStatus_t status, const char *what);
+
+/// Gives back what the functions of pprt/Cuda.h have loaded and kept for all
+/// threads, none of which may call them again before it prepares anew.
+void release();
 
 } // namespace pprt::cuda
 

@@ -9,8 +9,9 @@
 |* nothing waits. libpprt-cuda exports what it calls.
 |*
 |* Before the first step the runtime calls each task once while it prepares:
-|* then these functions load and check what the step will need, and nothing
-|* runs.
+|* then these functions load and check what the step will need, and no memory
+|* changes. Products run even so, times zero: their library loads a kernel when
+|* it first runs, which must not wait for messages that wait for this rank.
 |*
 \*===----------------------------------------------------------------------===*/
 

@@ -19,6 +19,7 @@ enum class ExitCode : int {
   Data = 3,
   PeerLost = 10,
   NoProgress = 11,
+  DeviceLost = 12,
   Numeric = 13,
   Mismatch = 14,
 };

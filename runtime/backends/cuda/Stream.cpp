@@ -1,0 +1,70 @@
+//===- Stream.cpp - Where the calling thread's work goes ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Stream.h"
+#include "Modules.h"
+#include "MatMul.h"
+#include "log/Message.h"
+
+#include <unistd.h>
+
+using namespace pprt;
+using namespace pprt::cuda;
+
+ComputeStream &cuda::getComputeStream() {
+  static thread_local ComputeStream stream;
+  return stream;
+}
+
+void cuda::fail(ExitCode code, const std::string &message) {
+  printMessage(getComputeStream().rank, "error: " + message);
+  // Not exit(): other threads are in the middle of something.
+  _exit(static_cast<int>(code));
+}
+
+/// Is it the machine that is not fit, or was a device lost?
+static bool isOfConfiguration(cudaError_t error) {
+  switch (error) {
+  case cudaErrorNoDevice:
+  case cudaErrorInvalidDevice:
+  case cudaErrorInsufficientDriver:
+  case cudaErrorSystemDriverMismatch:
+  case cudaErrorSystemNotReady:
+  case cudaErrorCompatNotSupportedOnDevice:
+  case cudaErrorStubLibrary:
+  case cudaErrorDevicesUnavailable:
+  case cudaErrorMemoryAllocation:
+  case cudaErrorNoKernelImageForDevice:
+  case cudaErrorInvalidKernelImage:
+  case cudaErrorUnsupportedPtxVersion:
+    return true;
+  default:
+    return false;
+  }
+}
+
+void cuda::check(cudaError_t error, const char *what) {
+  if (error == cudaSuccess)
+    return;
+  fail(isOfConfiguration(error) ? ExitCode::Data : ExitCode::DeviceLost,
+       std::string(what) + ": " + cudaGetErrorString(error) + " (" +
+           cudaGetErrorName(error) + ")");
+}
+
+void cuda::check(cublasStatus_t status, const char *what) {
+  if (status == CUBLAS_STATUS_SUCCESS)
+    return;
+  bool isOfConfiguration = status == CUBLAS_STATUS_NOT_INITIALIZED ||
+                           status == CUBLAS_STATUS_ALLOC_FAILED ||
+                           status == CUBLAS_STATUS_ARCH_MISMATCH;
+  fail(isOfConfiguration ? ExitCode::Data : ExitCode::DeviceLost,
+       std::string(what) + ": " + cublasLtGetStatusString(status));
+}
+
+void cuda::release() {
+  unloadModules();
+  forgetProducts();
+}

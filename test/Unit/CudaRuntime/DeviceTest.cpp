@@ -1,0 +1,81 @@
+//===- DeviceTest.cpp - A device that is none, and its memory -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceTest.h"
+#include "CudaDouble/Double.h"
+
+using namespace pprt;
+using namespace pprt::cuda;
+
+using Texts = std::vector<std::string>;
+
+DeviceTest::DeviceTest() : to(getComputeStream()) {
+  cudadouble::reset({});
+  cudadouble::setKernelRunner(cudadouble::makePtxRunner());
+  cudadouble::setKernelLimits(cudadouble::makePtxLimits());
+  to = {};
+  check(cudaStreamCreateWithFlags(&to.stream, cudaStreamNonBlocking), "stream");
+  check(cublasLtCreate(&to.library), "library");
+  to.workspaceBytes = 1 << 10;
+  to.workspace = allocate(to.workspaceBytes);
+  // The interpreter runs PTX only, and there is no machine code for this one.
+  to.chip = 120;
+}
+
+DeviceTest::~DeviceTest() {
+  cudadouble::endSteadyState();
+  release();
+  for (void *data : memory)
+    check(cudaFree(data), "memory");
+  for (void *data : pinned)
+    check(cudaFreeHost(data), "memory");
+  check(cublasLtDestroy(to.library), "library");
+  check(cudaStreamDestroy(to.stream), "stream");
+  EXPECT_EQ(cudadouble::getFaults(), Texts());
+  EXPECT_EQ(cudadouble::getLeaks(), Texts());
+}
+
+void *DeviceTest::allocate(size_t bytes) {
+  void *data;
+  check(cudaMalloc(&data, bytes), "memory");
+  memory.push_back(data);
+  return data;
+}
+
+void *DeviceTest::allocatePinned(size_t bytes) {
+  void *data;
+  check(cudaMallocHost(&data, bytes), "memory");
+  pinned.push_back(data);
+  return data;
+}
+
+void DeviceTest::prepare(bool begins) {
+  to.preparing = begins;
+  if (begins)
+    cudadouble::endSteadyState();
+  else
+    cudadouble::beginSteadyState();
+}
+
+void DeviceTest::synchronize() {
+  check(cudaStreamSynchronize(to.stream), "stream");
+}
+
+void DeviceTest::copyIn(void *data, const void *numbers, size_t bytes) {
+  void *staged = allocatePinned(bytes);
+  memcpy(staged, numbers, bytes);
+  check(cudaMemcpyAsync(data, staged, bytes, cudaMemcpyHostToDevice, to.stream),
+        "copy");
+}
+
+void DeviceTest::copyOut(void *numbers, const void *data, size_t bytes) {
+  cudadouble::endSteadyState();
+  void *staged = allocatePinned(bytes);
+  check(cudaMemcpyAsync(staged, data, bytes, cudaMemcpyDeviceToHost, to.stream),
+        "copy");
+  synchronize();
+  memcpy(numbers, staged, bytes);
+}
