@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Loop.h"
+#include "Threads.h"
 #include "launch/Handshake.h"
 #include "launch/Monitor.h"
 #include "log/Message.h"
@@ -43,22 +44,39 @@ static Status createTransport(const PprtDescriptor &descriptor,
   return Status();
 }
 
-static Status run(const PprtDescriptor &descriptor,
-                  const RankOptions &options) {
-  // Before MPI starts its threads: they inherit what is blocked.
-  Monitor::reserveSignals();
-  std::unique_ptr<Transport> transport;
-  if (Status status = createTransport(descriptor, transport); status.failed())
-    return status;
-  if (Status status = shakeHands(*transport, descriptor); status.failed())
+/// Runs the rank that \p transport is of.
+static Status runRank(const PprtDescriptor &descriptor,
+                      const RankOptions &options, Transport &transport) {
+  if (Status status = shakeHands(transport, descriptor); status.failed())
     return status;
   Progress progress;
   Monitor monitor(descriptor, progress, options.timeoutSeconds);
-  monitor.start(*transport);
-  PprtContext context(descriptor, options, *transport, progress);
+  monitor.start(transport);
+  PprtContext context(descriptor, options, transport, progress);
   Status status = runSteps(context);
   monitor.stop();
   return status;
+}
+
+static int run(const PprtDescriptor &descriptor, const RankOptions &options) {
+  // Before MPI or others start their threads: they inherit what is blocked.
+  Monitor::reserveSignals();
+  if (options.transport == TransportKind::Processes) {
+    std::unique_ptr<Transport> transport;
+    Status status = createTransport(descriptor, transport);
+    if (!status.failed())
+      status = runRank(descriptor, options, *transport);
+    return finish(status, descriptor.rank);
+  }
+  ExitCode code = ExitCode::Done;
+  Status status = runThreads(
+      descriptor,
+      [&](const PprtDescriptor &rank, Transport &transport) {
+        return ExitCode(finish(runRank(rank, options, transport), rank.rank));
+      },
+      code);
+  return status.failed() ? finish(status, descriptor.rank)
+                         : static_cast<int>(code);
 }
 
 int pprtMain(int argc, char **argv, const PprtDescriptor *descriptor) {
@@ -84,5 +102,5 @@ int pprtMain(int argc, char **argv, const PprtDescriptor *descriptor) {
                           "version " +
                           std::to_string(PPRT_ABI_VERSION)),
         descriptor->rank);
-  return finish(run(*descriptor, commandLine.options), descriptor->rank);
+  return run(*descriptor, commandLine.options);
 }

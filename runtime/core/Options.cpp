@@ -55,6 +55,18 @@ static bool parseLogFormat(RankOptions &options, string_view value) {
   return true;
 }
 
+static bool parseTransport(RankOptions &options, string_view value) {
+  if (value == "processes")
+    options.transport = TransportKind::Processes;
+  else if (value == "threads")
+    options.transport = TransportKind::Threads;
+  else if (value == "local")
+    options.transport = TransportKind::Local;
+  else
+    return false;
+  return true;
+}
+
 static bool parseOptional(string_view value, std::optional<double> &result) {
   double number;
   if (!parseReal(value, 0, number))
@@ -159,6 +171,10 @@ static const Option optionTable[] = {
        o.reportFile = v;
        return !v.empty();
      }},
+    {"--transport", "KIND",
+     "what ranks are: processes (default); threads of the executable of rank "
+     "0, each with a device, or local, which share one",
+     parseTransport},
     {"--timeout", "SECONDS",
      "stop with status 11 after so long without "
      "progress (default 300)",

@@ -20,6 +20,13 @@ namespace pprt {
 
 enum class LogFormat { Text, Jsonl };
 
+/// What ranks are to each other.
+enum class TransportKind {
+  Processes, ///< which a launcher starts
+  Threads,   ///< of one process
+  Local,     ///< threads that share one device
+};
+
 struct RankOptions {
   int64_t steps = 1;
   DataOptions data;
@@ -41,6 +48,7 @@ struct RankOptions {
   std::string saveOutputs;    ///< folder
   std::string saveParameters; ///< file
   std::string weights;        ///< default: weights.safetensors of the build
+  TransportKind transport = TransportKind::Processes;
   double timeoutSeconds = 300;
   /// PIPEWRIGHT_FUZZ_DELAY: seed of random delays; absent: none.
   std::optional<uint64_t> fuzzSeed;

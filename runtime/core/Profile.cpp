@@ -11,11 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arena.h"
-#include "Optimizers.h"
+#include "Device.h"
+#include "Half.h"
+#include "Options.h"
 #include "Random.h"
-#include "backends/cpu/Backend.h"
-#include "backends/cpu/Half.h"
 #include "launch/Collectives.h"
 #include "launch/Progress.h"
 #include "launch/Transport.h"
@@ -113,16 +112,45 @@ private:
 };
 } // namespace
 
-static void fillInputs(const PprtDescriptor &descriptor, const Arena &arena) {
+/// Fills memory of the device with what an input has.
+static Status fillInput(Device &device, const PprtInput &input, uint64_t seed,
+                        uint64_t offset) {
+  std::vector<uint8_t> bytes(input.tensor.bytes);
+  Filler(input, seed).fill(bytes.data());
+  return device.load(device.at(offset), bytes.size(),
+                     [&](uint8_t *host, uint64_t begin, uint64_t count) {
+                       memcpy(host, bytes.data() + begin, count);
+                       return Status();
+                     });
+}
+
+static Status fillInputs(const PprtDescriptor &descriptor, Device &device) {
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
     const PprtBuffer &buffer = descriptor.buffers[i];
     if (buffer.kind != PPRT_BUFFER_INPUT)
       continue;
     for (uint32_t slot = 0; slot < buffer.slots; ++slot)
-      Filler(descriptor.inputs[buffer.index], mix(i, slot))
-          .fill(arena.at(buffer.offsets[slot]));
+      if (Status status = fillInput(device, descriptor.inputs[buffer.index],
+                                    mix(i, slot), buffer.offsets[slot]);
+          status.failed())
+        return status;
   }
+  return Status();
 }
+
+namespace {
+/// A device alone, with a transport of its own.
+struct LoneDevice {
+  LoneDevice(const PprtDescriptor &descriptor, Transport &transport)
+      : device(
+            createDevice({descriptor, options, transport, progress, trace})) {}
+
+  RankOptions options;
+  Progress progress;
+  Trace trace;
+  std::unique_ptr<Device> device;
+};
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Layers
@@ -132,20 +160,22 @@ namespace {
 /// A task on one copy of its layer's buffers.
 struct Call {
   const PprtTask *task;
+  uint32_t index; ///< of the task
   uint32_t copy;
   std::vector<void *> pointers;
 };
 } // namespace
 
-static Call makeCall(const PprtDescriptor &descriptor, const Arena &arena,
-                     const PprtTask &task, uint32_t copy) {
-  Call call{&task, copy, {}};
+static Call makeCall(const PprtDescriptor &descriptor, Device &device,
+                     uint32_t index, uint32_t copy) {
+  const PprtTask &task = descriptor.tasks[index];
+  Call call{&task, index, copy, {}};
   for (uint32_t i = 0; i < task.bindingCount; ++i) {
     const PprtBinding &binding = task.bindings[i];
     uint64_t offset = binding.offset;
     if (binding.kind == PPRT_BIND_BUFFER)
       offset = descriptor.buffers[binding.index].offsets[copy];
-    call.pointers.push_back(arena.at(offset));
+    call.pointers.push_back(device.at(offset));
   }
   return call;
 }
@@ -166,10 +196,10 @@ static uint32_t countCopies(const PprtDescriptor &descriptor,
 /// The calls of a round: tasks are in the order of the stages, F before B, W
 /// and R of each.
 static std::vector<Call> listCalls(const PprtDescriptor &descriptor,
-                                   const Arena &arena) {
+                                   Device &device) {
   std::vector<Call> calls;
-  auto add = [&](const PprtTask &task, uint32_t copy) {
-    calls.push_back(makeCall(descriptor, arena, task, copy));
+  auto add = [&](uint32_t task, uint32_t copy) {
+    calls.push_back(makeCall(descriptor, device, task, copy));
   };
   auto getStageEnd = [&](uint32_t begin) {
     uint32_t end = begin;
@@ -183,25 +213,26 @@ static std::vector<Call> listCalls(const PprtDescriptor &descriptor,
     begins.push_back(i);
     for (uint32_t copy = 0; copy < countCopies(descriptor, descriptor.tasks[i]);
          ++copy)
-      add(descriptor.tasks[i], copy);
+      add(i, copy);
   }
   std::reverse(begins.begin(), begins.end());
   for (uint32_t begin : begins)
     for (uint32_t copy = countCopies(descriptor, descriptor.tasks[begin]);
          copy-- > 0;)
       for (uint32_t i = begin + 1; i < getStageEnd(begin); ++i)
-        add(descriptor.tasks[i], copy);
+        add(i, copy);
   return calls;
 }
 
 /// In nanoseconds, by call.
 using RoundTimes = std::vector<int64_t>;
 
-static RoundTimes runRound(const std::vector<Call> &calls) {
+static RoundTimes runRound(Device &device, const std::vector<Call> &calls) {
   RoundTimes times;
   for (const Call &call : calls) {
     int64_t begin = getMonotonicTime();
-    call.task->function(call.pointers.data());
+    device.run(call.index, call.copy, call.pointers.data());
+    device.synchronize();
     times.push_back(getMonotonicTime() - begin);
   }
   return times;
@@ -226,12 +257,14 @@ static RoundTimes findSlowest(Transport &transport, const RoundTimes &mine) {
 
 /// At least \p rounds rounds, and more until \p seconds are over. Rank 0 prints
 /// a line for each call, `LAYER ROLE NANOSECONDS`.
-static void timeCalls(Transport &transport, const std::vector<Call> &calls,
-                      int rounds, double seconds) {
+static void timeCalls(Transport &transport, Device &device,
+                      const std::vector<Call> &calls, int rounds,
+                      double seconds) {
   int64_t end = getMonotonicTime() + static_cast<int64_t>(seconds * 1e9);
   uint8_t goesOn = 1;
   for (int round = -warmUpRounds; goesOn; ++round) {
-    RoundTimes times = findSlowest(transport, runRound(calls));
+    device.beginStep();
+    RoundTimes times = findSlowest(transport, runRound(device, calls));
     for (size_t i = 0;
          round >= 0 && transport.getRank() == 0 && i < calls.size(); ++i)
       printf("%u %u %" PRId64 "\n", calls[i].task->stage, calls[i].task->role,
@@ -245,18 +278,19 @@ static void timeCalls(Transport &transport, const std::vector<Call> &calls,
 /// the ranks of a run do.
 static Status timeLayers(const PprtDescriptor &descriptor, int rounds,
                          double seconds, int ranks) {
-  startCpuBackend();
   std::unique_ptr<Transport> transport = createSelfTransport();
   if (ranks > 1)
     if (Status status = createMpiTransport(transport); status.failed())
       return status;
-  Arena arena;
-  if (Status status = arena.allocate(descriptor.arenaBytes); status.failed())
+  LoneDevice lone(descriptor, *transport);
+  Device &device = *lone.device;
+  if (Status status = device.start(); status.failed())
     return status;
-  fillInputs(descriptor, arena);
-  std::vector<Call> calls = listCalls(descriptor, arena);
+  if (Status status = fillInputs(descriptor, device); status.failed())
+    return status;
+  std::vector<Call> calls = listCalls(descriptor, device);
   barrier(*transport); // All begin at once.
-  timeCalls(*transport, calls, rounds, seconds);
+  timeCalls(*transport, device, calls, rounds, seconds);
   return Status();
 }
 
@@ -264,46 +298,57 @@ static Status timeLayers(const PprtDescriptor &descriptor, int rounds,
 // Updates
 //===----------------------------------------------------------------------===//
 
-/// What a step does with \p count parameters beside running layers: zeroes
-/// their gradients, adds their squares up, and updates by \p rule.
-template <typename RuleTy>
-static int64_t timeUpdate(const Arena &arena, int64_t count, RuleTy rule) {
-  auto *value = arena.realsAt<float>(0);
-  float *gradient = value + count;
+/// What a step does with \p parameter beside running layers: zeroes its
+/// gradient, adds its squares up, and updates by \p rule.
+static int64_t timeUpdate(Device &device, const ParameterUpdate &parameter,
+                          const UpdateRule &rule) {
+  Reals gradient = parameter.value;
+  gradient.data = const_cast<void *>(parameter.gradient);
   int64_t begin = getMonotonicTime();
-  memset(gradient, 0, count * sizeof(float));
-  volatile double norm = sumSquares(gradient, count);
-  (void)norm;
-  rule(value, gradient, gradient + count, gradient + 2 * count);
+  device.zero(gradient.data, gradient.count * sizeof(float));
+  double squares;
+  device.sumSquares({gradient}, &squares);
+  device.update(rule, {parameter});
+  device.synchronize();
   return getMonotonicTime() - begin;
+}
+
+static UpdateRule getRule(PprtOptimizer optimizer) {
+  return {optimizer,           /*learningRate=*/1e-3,
+          /*gradientScale=*/1, /*momentum=*/0.9,
+          /*beta1=*/0.9,       /*beta2=*/0.999,
+          /*epsilon=*/1e-8,    /*step=*/1};
 }
 
 /// Prints a line for each update, `OPTIMIZER PARAMETERS NANOSECONDS`. They are
 /// too many for a cache.
 static Status timeUpdates(int rounds) {
   constexpr int64_t count = 4 << 20;
-  Arena arena;
-  if (Status status = arena.allocate(4 * count * sizeof(float));
-      status.failed())
+  constexpr uint64_t bytes = count * sizeof(float);
+  PprtDescriptor descriptor = {};
+  descriptor.ranks = 1;
+  descriptor.arenaBytes = 4 * bytes;
+  descriptor.parameterCount = 1;
+  PprtParameter parameter = {};
+  descriptor.parameters = &parameter;
+  std::unique_ptr<Transport> transport = createSelfTransport();
+  LoneDevice lone(descriptor, *transport);
+  Device &device = *lone.device;
+  if (Status status = device.start(); status.failed())
     return status;
-  auto sgd = [](float *value, float *gradient, float *velocity, float *) {
-    Sgd<float>{/*learningRate=*/0.1F, /*momentum=*/0.9F, /*weightDecay=*/0,
-               /*gradientScale=*/1}
-        .update(value, gradient, velocity, count);
-  };
-  auto adamW = [](float *value, float *gradient, float *mean, float *square) {
-    AdamW<float>(/*learningRate=*/1e-3, /*beta1=*/0.9, /*beta2=*/0.999,
-                 /*epsilon=*/1e-8, /*weightDecay=*/0.01, /*gradientScale=*/1,
-                 /*step=*/1)
-        .update(value, gradient, mean, square, count);
-  };
+  ParameterUpdate update = {{device.at(0), count, /*isWide=*/false},
+                            device.at(bytes),
+                            {device.at(2 * bytes), device.at(3 * bytes)},
+                            /*weightDecay=*/0.01};
   for (int round = -warmUpRounds; round < rounds; ++round) {
+    device.beginStep();
     int64_t times[2];
-    times[PPRT_SGD] = timeUpdate(arena, count, sgd);
-    times[PPRT_ADAMW] = timeUpdate(arena, count, adamW);
-    for (int rule : {PPRT_SGD, PPRT_ADAMW})
+    for (PprtOptimizer optimizer : {PPRT_SGD, PPRT_ADAMW})
+      times[optimizer] = timeUpdate(device, update, getRule(optimizer));
+    for (PprtOptimizer optimizer : {PPRT_SGD, PPRT_ADAMW})
       if (round >= 0)
-        printf("%d %" PRId64 " %" PRId64 "\n", rule, count, times[rule]);
+        printf("%d %" PRId64 " %" PRId64 "\n", optimizer, count,
+               times[optimizer]);
   }
   return Status();
 }
@@ -352,15 +397,13 @@ static Status timeLinks(int rounds) {
   std::unique_ptr<Transport> transport;
   if (Status status = createMpiTransport(transport); status.failed())
     return status;
-  Arena arena;
-  if (Status status = arena.allocate(largestMessage); status.failed())
-    return status;
+  std::vector<uint8_t> memory(largestMessage);
   for (uint32_t a = 0; a < transport->getSize(); ++a)
     for (uint32_t b = a + 1; b < transport->getSize(); ++b)
       for (uint64_t bytes = smallestMessage; bytes <= largestMessage;
            bytes *= 8)
         for (int64_t time :
-             timePair(*transport, a, b, arena.at(0), bytes, rounds))
+             timePair(*transport, a, b, memory.data(), bytes, rounds))
           if (transport->getRank() == 0)
             printf("%u %u %" PRIu64 " %" PRId64 "\n", a, b, bytes, time);
   return Status();

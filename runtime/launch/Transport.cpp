@@ -5,26 +5,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "Transport.h"
+#include "Pause.h"
 
 #include <algorithm>
-#include <sched.h>
-#include <time.h>
 
 using namespace pprt;
 
 Transport::~Transport() = default;
 
 void Transport::wait(Request request) {
-  // Most messages are there at once or within a task's time of the peer: look
-  // first, then let other ranks of this machine run, then sleep in between.
-  constexpr int yieldingTests = 400;
-  constexpr timespec pause = {0, 20000};
-  for (int tests = 0; !test(request); ++tests) {
-    if (tests < yieldingTests)
-      sched_yield();
-    else
-      nanosleep(&pause, nullptr);
-  }
+  Pause pause;
+  while (!test(request))
+    pause();
 }
 
 void Transport::send(uint32_t peer, uint32_t tag, const void *data,

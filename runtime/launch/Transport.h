@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace pprt {
 
@@ -52,6 +53,9 @@ public:
   void send(uint32_t peer, uint32_t tag, const void *data, uint64_t bytes);
   void recv(uint32_t peer, uint32_t tag, void *data, uint64_t bytes);
 };
+
+/// \p size ranks that are threads of this process.
+std::vector<std::unique_ptr<Transport>> createThreadTransports(uint32_t size);
 
 /// One rank, without MPI: its only peer is itself.
 std::unique_ptr<Transport> createSelfTransport();

@@ -169,16 +169,14 @@ static int launch(std::vector<std::string> &command) {
 /// Checks the rank options and the data as the ranks will; returns the exit
 /// status, 0 if all is well.
 static int checkOptions(const Build &build, int argc, char **argv,
-                        bool &wantsHelp) {
-  pprt::CommandLine commandLine;
+                        pprt::CommandLine &commandLine) {
   pprt::Status status =
       pprt::parseOptions(argc, argv, build.optimizer, commandLine);
   if (status.failed()) {
     errs() << "pipewright: error: " << status.getMessage() << '\n';
     return 2;
   }
-  wantsHelp = commandLine.help;
-  if (wantsHelp)
+  if (commandLine.help)
     return 0;
   std::unique_ptr<pprt::Dataset> data;
   status = pprt::Dataset::open(commandLine.options.data, build.inputs,
@@ -204,20 +202,26 @@ int pipewright::runRun(int argc, char **argv) {
     return refuse(toString(build.takeError()));
 
   // argv[1] stands for the program's name from here on.
-  bool wantsHelp = false;
-  if (int code = checkOptions(*build, argc - 1, argv + 1, wantsHelp))
+  pprt::CommandLine commandLine;
+  if (int code = checkOptions(*build, argc - 1, argv + 1, commandLine))
     return code;
-  if (wantsHelp) {
+  if (commandLine.help) {
     outs() << pprt::getHelp("pipewright run " + directory.str());
     return 0;
   }
 
+  // Ranks that are threads need no launcher.
+  bool isOneProcess =
+      commandLine.options.transport != pprt::TransportKind::Processes;
+  std::vector<std::string> program = {
+      (directory + (isOneProcess ? "/bin/rank-000" : "/launch")).str()};
+  program.insert(program.end(), argv + 2, argv + argc);
+  if (isOneProcess)
+    return launch(program);
   Expected<pipewright::Launcher> launcher =
       pipewright::Launcher::create(build->ranks);
   if (!launcher)
     return refuse(toString(launcher.takeError()));
-  std::vector<std::string> program = {(directory + "/launch").str()};
-  program.insert(program.end(), argv + 2, argv + argc);
   std::vector<std::string> command = launcher->makeCommand(program);
   return launch(command);
 }

@@ -104,9 +104,8 @@ public:
   void update(const UpdateRule &rule,
               const std::vector<ParameterUpdate> &parameters) override {
     for (const ParameterUpdate &parameter : parameters)
-      visitReals(parameter.value, [&](auto *values) {
-        updateOne(rule, parameter, values);
-      });
+      visitReals(parameter.value,
+                 [&](auto *values) { updateOne(rule, parameter, values); });
   }
 
 private:

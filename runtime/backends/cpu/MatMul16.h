@@ -7,7 +7,7 @@
 #ifndef PPRT_BACKENDS_CPU_MATMUL16_H
 #define PPRT_BACKENDS_CPU_MATMUL16_H
 
-#include "Half.h"
+#include "core/Half.h"
 
 #include <tuple>
 

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "backends/cpu/Backend.h"
-#include "backends/cpu/Half.h"
+#include "core/Half.h"
 #include "pprt/Descriptor.h"
 
 #include <cmath>

@@ -72,8 +72,8 @@ std::vector<json> parseLines(const std::string &text) {
 static constexpr double soon = 60;
 
 TEST_F(RunTest, TransportsConform) {
-  for (auto [ranks, name] :
-       {std::pair(1, "self"), std::pair(2, "mpi"), std::pair(3, "mpi")}) {
+  for (auto [ranks, name] : {std::pair(1, "self"), std::pair(1, "threads"),
+                             std::pair(2, "mpi"), std::pair(3, "mpi")}) {
     Outcome outcome =
         launch(ranks, std::string(CONFORMANCE) + " " + name, folder);
     EXPECT_TRUE(outcome.succeeded)

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PPRT_BACKENDS_CPU_HALF_H
-#define PPRT_BACKENDS_CPU_HALF_H
+#ifndef PPRT_CORE_HALF_H
+#define PPRT_CORE_HALF_H
 
 #include <cstdint>
 #include <cstring>
@@ -82,4 +82,4 @@ inline void fromFloat(float value, Float16 &result) {
 
 } // namespace pprt
 
-#endif // PPRT_BACKENDS_CPU_HALF_H
+#endif // PPRT_CORE_HALF_H
