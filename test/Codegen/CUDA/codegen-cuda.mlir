@@ -36,3 +36,15 @@ func.func @gelu(%x: memref<4096xbf16>, %y: memref<4096xbf16>) {
   }
   return
 }
+
+// RUN: FileCheck %s --check-prefix=WIDE < %t/wide_kernels.sm_90.ptx
+
+// Numbers of 64 bits are loaded and stored at once.
+
+// WIDE: ld.global.b64
+// WIDE-NOT: ld.global
+// WIDE: st.global.b64
+func.func @wide(%x: memref<3xi64>, %y: memref<3xi64>) {
+  memref.copy %x, %y : memref<3xi64> to memref<3xi64>
+  return
+}

@@ -15,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace pipewright {
 #define GEN_PASS_DEF_SERIALIZEKERNELS
@@ -45,6 +46,15 @@ static void allowRegisters(ModuleOp module) {
         function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), one);
 }
 
+/// Tells how types are aligned on the device. Without it, accesses of 8 bytes
+/// would be taken for aligned to 4, and split.
+static void setDataLayouts(ModuleOp module) {
+  std::string layout = llvm::Triple("nvptx64-nvidia-cuda").computeDataLayout();
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    kernels->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(),
+                     StringAttr::get(module.getContext(), layout));
+}
+
 namespace {
 struct SerializeKernels
     : pipewright::impl::SerializeKernelsBase<SerializeKernels> {
@@ -68,6 +78,7 @@ struct SerializeKernels
       return signalPassFailure();
     }
     allowRegisters(getOperation());
+    setDataLayouts(getOperation());
     if (failed(runPipeline(*buildPipeline(*toolkit), getOperation())))
       signalPassFailure();
   }
