@@ -80,27 +80,12 @@ func.func @bias_and_residual(%x: memref<8x32xf32>, %bias: memref<32xf32>, %resid
   return
 }
 
-// What is read across is loaded element by element.
-
-// CHECK-LABEL: func.func @transposed
-// CHECK: gpu.launch
-// CHECK-COUNT-4: memref.load %arg0
-// CHECK: vector.store
-func.func @transposed(%x: memref<64x32xf32>, %y: memref<32x64xf32>) {
-  linalg.generic {indexing_maps = [#swapped, #id2], iterator_types = ["parallel", "parallel"]}
-      ins(%x : memref<64x32xf32>) outs(%y : memref<32x64xf32>) {
-  ^bb0(%in: f32, %out: f32):
-    linalg.yield %in : f32
-  }
-  return
-}
-
 // The second op reads, at other places, what the first writes: it has to wait
 // for all threads of the first.
 
 // CHECK-LABEL: func.func @reads_across_threads
 // CHECK: function(@elements_0)
-// CHECK: function(@elements_1)
+// CHECK: function(@tiles_1)
 func.func @reads_across_threads(%x: memref<32x32xf32>, %y: memref<32x32xf32>, %z: memref<32x32xf32>) {
   linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]}
       ins(%x : memref<32x32xf32>) outs(%y : memref<32x32xf32>) {

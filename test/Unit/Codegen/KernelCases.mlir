@@ -117,3 +117,33 @@ nn.function @embedding_grad(%u: tensor<24x48xf32>, %i: tensor<24xi64> {test.low 
   %0 = nn.scatter_add %u, %i axis 0 : tensor<24x48xf32>, tensor<24xi64> -> tensor<6x48xf32>
   nn.return %0 : tensor<6x48xf32>
 }
+
+// Both sides of a transpose are along lines, whole squares or not; so are those
+// of elementwise ops around it.
+
+nn.function @transpose(%x: tensor<3x64x96xf32>) -> tensor<3x96x64xf32> {
+  %0 = nn.transpose %x [0, 2, 1] : tensor<3x64x96xf32> -> tensor<3x96x64xf32>
+  nn.return %0 : tensor<3x96x64xf32>
+}
+
+nn.function @transpose_of_uneven_lines(%x: tensor<48x80xbf16>, %y: tensor<80x48xbf16>) -> tensor<80x48xbf16> {
+  %0 = nn.transpose %x [1, 0] : tensor<48x80xbf16> -> tensor<80x48xbf16>
+  %1 = nn.tanh %0 : tensor<80x48xbf16>
+  %2 = nn.mul %1, %y : tensor<80x48xbf16>
+  nn.return %2 : tensor<80x48xbf16>
+}
+
+nn.function @transposes_of_three_axes(%x: tensor<40x2x36xi64>, %m: tensor<40x2x36xi1>, %y: tensor<36x2x40xi64>) -> tensor<36x2x40xi64> {
+  %0 = nn.transpose %x [2, 1, 0] : tensor<40x2x36xi64> -> tensor<36x2x40xi64>
+  %1 = nn.transpose %m [2, 1, 0] : tensor<40x2x36xi1> -> tensor<36x2x40xi1>
+  %2 = nn.select %1, %0, %y : tensor<36x2x40xi1>, tensor<36x2x40xi64>
+  nn.return %2 : tensor<36x2x40xi64>
+}
+
+// Heads of an attention: the innermost axis stays, so that each thread moves 16
+// bytes, there and back.
+
+nn.function @split_heads(%x: tensor<2x24x3x32xbf16>) -> tensor<2x3x24x32xbf16> {
+  %0 = nn.transpose %x [0, 2, 1, 3] : tensor<2x24x3x32xbf16> -> tensor<2x3x24x32xbf16>
+  nn.return %0 : tensor<2x3x24x32xbf16>
+}

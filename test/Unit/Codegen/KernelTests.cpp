@@ -109,6 +109,10 @@ static const std::map<std::string, Wanted> wantedKernels = {
     {"cross_entropy_grad", {{"rows_0"}}},
     {"gelu_grad", {{"elements_0"}}},
     {"adam", {{"elements_0"}}},
+    {"transpose", {{"tiles_0"}}},
+    {"transpose_of_uneven_lines", {{"tiles_0"}}},
+    {"transposes_of_three_axes", {{"tiles_0"}}},
+    {"split_heads", {{"elements_0"}}},
     // What the sums are added to is filled before.
     {"bias_grad", {{"elements_0", "outputs_1"}}},
     // The table is filled, then read and written.
@@ -162,5 +166,32 @@ TEST(Kernels, HoldWhatBelongsTogether) {
       launches.push_back(run.kernel);
     EXPECT_EQ(launches, wanted.launches);
     expectTraffic(function, kernels, wanted.traffic);
+  }
+}
+
+/// Whether a run of \p function without barriers has a fault that \p part
+/// tells.
+static void expectFaultWithoutBarriers(StringRef function, StringRef part) {
+  auto text = llvm::MemoryBuffer::getFile(KERNEL_CASES);
+  ASSERT_TRUE(text);
+  Samples cases((*text)->getBuffer());
+  ASSERT_TRUE(cases.getModule());
+  for (nn::FunctionOp candidate : cases.getFunctions()) {
+    if (candidate.getSymName() != function)
+      continue;
+    KernelFunction kernels(candidate);
+    ASSERT_TRUE(kernels.hasKernels());
+    kernels.removeBarriers();
+    kernels.run(makeArguments(candidate));
+    EXPECT_NE(kernels.getFaults().find(part), std::string::npos)
+        << kernels.getFaults();
+  }
+}
+
+// A barrier that is not there is found, wherever threads exchange values.
+TEST(Kernels, NeedTheirBarriers) {
+  for (StringRef function : {"transpose", "softmax_of_uneven_rows"}) {
+    SCOPED_TRACE(function.str());
+    expectFaultWithoutBarriers(function, "which nothing orders with");
   }
 }

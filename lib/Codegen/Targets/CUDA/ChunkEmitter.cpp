@@ -189,6 +189,9 @@ void ChunkEmitter::keep(const Access &access, Value column, ValueRange values) {
 SmallVector<Value> ChunkEmitter::getLoopIndices(const KernelOp &kernelOp,
                                                 Value column) {
   ArrayRef<int64_t> extents = kernelOp.extents;
+  for (const KnownIndices &entry : knownIndices)
+    if (entry.column == column && extents == ArrayRef(entry.extents))
+      return entry.indices;
   Value rowIndex = row ? row : createIndex(builder, 0);
   if (!kernelOp.rowLoops)
     return delinearize(

@@ -45,6 +45,21 @@ public:
   /// over its elements.
   void loadRows(const KernelOp &kernelOp);
 
+  /// Has the ops find \p operand of \p kernelOp for the chunk of one element at
+  /// \p column in a register.
+  void provide(const KernelOp &kernelOp, mlir::OpOperand &operand,
+               mlir::Value column, mlir::Value value) {
+    keep(kernelOp.getAccess(operand), column, value);
+  }
+
+  /// Has the ops whose loops have \p extents find the \p indices of the element
+  /// at \p column.
+  void provideIndices(llvm::ArrayRef<int64_t> extents, mlir::Value column,
+                      llvm::ArrayRef<mlir::Value> indices) {
+    knownIndices.push_back(
+        {llvm::to_vector(extents), column, llvm::to_vector(indices)});
+  }
+
   /// Computes an op of the form Element for \p chunk. Results that are kept
   /// are stored by `storeElements`.
   void emitElements(const KernelOp &kernelOp, const Chunk &chunk);
@@ -82,6 +97,12 @@ private:
     llvm::SmallVector<mlir::Value> values;
   };
 
+  struct KnownIndices {
+    llvm::SmallVector<int64_t> extents;
+    mlir::Value column;
+    llvm::SmallVector<mlir::Value> indices;
+  };
+
   const Known *find(const Access &access, mlir::Value column) const;
   void keep(const Access &access, mlir::Value column, mlir::ValueRange values);
 
@@ -105,6 +126,7 @@ private:
   mlir::Value row;
   bool keepsElements;
   std::vector<Known> known;
+  std::vector<KnownIndices> knownIndices;
   llvm::SmallVector<Access> loadedRows;
   std::vector<Store> elementStores, rowStores;
 };

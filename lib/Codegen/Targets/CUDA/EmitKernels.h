@@ -24,6 +24,13 @@ namespace pipewright::cuda {
 mlir::LogicalResult emitElements(const KernelGroup &group, Launcher &launcher,
                                  mlir::ImplicitLocOpBuilder &builder);
 
+/// A block computes a square of elements; the operands of \p crossings go
+/// through shared memory.
+mlir::LogicalResult emitTiles(const KernelGroup &group,
+                              llvm::ArrayRef<Crossing> crossings,
+                              Launcher &launcher,
+                              mlir::ImplicitLocOpBuilder &builder);
+
 /// A warp or a block computes one row. Rows that fit stay in registers; each
 /// op passes over others again.
 mlir::LogicalResult emitRows(const KernelGroup &group, Launcher &launcher,

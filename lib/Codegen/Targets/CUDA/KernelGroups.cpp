@@ -250,6 +250,48 @@ bool KernelGroup::isTemporary(Value buffer) const {
   return true;
 }
 
+/// The loop whose iterations touch elements of \p operand that follow each
+/// other, if the innermost is not the one, but touches others.
+static std::optional<int64_t> getCrossedLoop(const KernelOp &kernelOp,
+                                             OpOperand &operand) {
+  // Shorter lines leave most of a square empty.
+  constexpr int64_t minExtent = 8;
+  linalg::GenericOp op = kernelOp.op;
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
+      failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return std::nullopt;
+  int64_t innermost = map.getNumDims() - 1;
+  int64_t loop = map.getDimPosition(map.getNumResults() - 1);
+  if (loop == innermost || !map.isFunctionOfDim(innermost) ||
+      kernelOp.extents[loop] < minExtent ||
+      kernelOp.extents[innermost] < minExtent)
+    return std::nullopt;
+  return loop;
+}
+
+SmallVector<Crossing> cuda::findCrossings(const KernelGroup &group) {
+  // As many squares as shared memory is sure to have room for.
+  constexpr size_t maxCrossings = 4;
+  SmallVector<Crossing> crossings;
+  for (const KernelOp &kernelOp : group.getOps()) {
+    linalg::GenericOp op = kernelOp.op;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      std::optional<int64_t> loop = getCrossedLoop(kernelOp, *operand);
+      bool fits = loop && crossings.size() < maxCrossings &&
+                  (crossings.empty() ||
+                   (crossings.front().loop == *loop &&
+                    crossings.front().kernelOp->extents == kernelOp.extents));
+      if (fits)
+        crossings.push_back({&kernelOp, operand, *loop});
+    }
+  }
+  return crossings;
+}
+
 //===----------------------------------------------------------------------===//
 // Plans
 //===----------------------------------------------------------------------===//

@@ -121,6 +121,18 @@ private:
   llvm::SmallVector<Access> reads, writes;
 };
 
+/// An operand of which threads that follow each other would load elements that
+/// are far apart, while those of iterations of another loop are together.
+struct Crossing {
+  const KernelOp *kernelOp;
+  mlir::OpOperand *operand;
+  int64_t loop;
+};
+
+/// The operands of elementwise ops that are read across; all have the same
+/// loops.
+llvm::SmallVector<Crossing> findCrossings(const KernelGroup &group);
+
 /// Splits \p ops, between which nothing else touches memory, into groups. An op
 /// that fits into no group is alone in one without ops.
 struct KernelPlan {

@@ -105,9 +105,12 @@ private:
                            ImplicitLocOpBuilder &builder) {
     if (plan.single)
       return emitOutputs(plan.single, launcher, builder);
-    if (plan.group.isElementwise())
-      return emitElements(plan.group, launcher, builder);
-    return emitRows(plan.group, launcher, builder);
+    if (!plan.group.isElementwise())
+      return emitRows(plan.group, launcher, builder);
+    SmallVector<Crossing> crossings = findCrossings(plan.group);
+    return crossings.empty()
+               ? emitElements(plan.group, launcher, builder)
+               : emitTiles(plan.group, crossings, launcher, builder);
   }
 
   /// Lowers the stores since the last op that is none.
