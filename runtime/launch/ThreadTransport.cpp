@@ -35,8 +35,9 @@ public:
     std::lock_guard<std::mutex> lock(mutex);
     message.request = ++lastRequest;
     auto found =
-        std::find_if(waiting.begin(), waiting.end(),
-                     [&](const Message &other) { return message.meets(other); });
+        std::find_if(waiting.begin(), waiting.end(), [&](const Message &other) {
+          return message.meets(other);
+        });
     if (found == waiting.end()) {
       waiting.push_back(message);
       return message.request;
@@ -75,8 +76,8 @@ public:
   Request startSend(uint32_t peer, uint32_t tag, const void *data,
                     uint64_t bytes) override {
     // Only read from.
-    return exchange->start({rank, peer, tag, /*isSend=*/true,
-                            const_cast<void *>(data), bytes});
+    return exchange->start(
+        {rank, peer, tag, /*isSend=*/true, const_cast<void *>(data), bytes});
   }
   Request startRecv(uint32_t peer, uint32_t tag, void *data,
                     uint64_t bytes) override {

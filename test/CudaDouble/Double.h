@@ -31,6 +31,19 @@
 
 namespace cudadouble {
 
+/// What can be made to go wrong in a program that is right.
+enum class FaultKind {
+  None,
+  MissingWait,       ///< a stream does not wait for an event
+  HalfReceive,       ///< a receive is of half the bytes
+  WrongCommunicator, ///< a message is given to another communicator
+};
+struct SeededFault {
+  FaultKind kind = FaultKind::None;
+  int device = 0; ///< of whose calls one goes wrong
+  int number = 0; ///< of the call among those of its kind in steps, from 0
+};
+
 struct Options {
   /// Host threads that call CUDA: when all of them wait and nothing can run,
   /// that is a deadlock.
@@ -38,6 +51,10 @@ struct Options {
   int devices = 8;
   /// Of the order in which operations run.
   uint64_t seed = 0;
+  /// The steady state begins with the first launch, and ends when the first
+  /// stream is destroyed.
+  bool findsSteps = false;
+  SeededFault fault = {};
 };
 
 /// A launch, as a kernel's own code sees it.

@@ -21,7 +21,9 @@ void Machine::reset(const Options &newOptions) {
   failedDevices.clear();
   libraries.clear();
   nccl.reset();
-  isSteady = isDeadlocked = false;
+  isSteady = hasEnded = isDeadlocked = faultHappened = false;
+  counters = {};
+  faultCalls = 0;
   memory = std::make_unique<Memory>(
       [this](std::string fault) { report(std::move(fault)); });
   random.seed(options.seed);
@@ -59,6 +61,23 @@ void Machine::endThread() {
 void Machine::report(std::string fault) {
   if (std::find(faults.begin(), faults.end(), fault) == faults.end())
     faults.push_back(std::move(fault));
+}
+
+void Machine::beginSteps() { isSteady |= options.findsSteps && !hasEnded; }
+
+void Machine::endSteps() {
+  if (!options.findsSteps)
+    return;
+  isSteady = false;
+  hasEnded = true;
+}
+
+bool Machine::goesWrong(FaultKind kind, int device) {
+  const SeededFault &fault = options.fault;
+  if (!isSteady || fault.kind != kind || fault.device != device ||
+      faultCalls++ != fault.number)
+    return false;
+  return faultHappened = true;
 }
 
 void Machine::refuseInStep(const char *what) {
@@ -135,7 +154,7 @@ void Machine::access(const Operation &operation, const Access &access) {
 void Machine::finish(Operation &operation) {
   operation.done = true;
   operation.after.clear();
-  ++progress;
+  operation.time = ++progress;
 }
 
 /// One of the operations that can start, or null.

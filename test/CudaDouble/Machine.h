@@ -46,6 +46,7 @@ struct Operation {
   /// then whoever completes them says so.
   std::function<bool(const OperationPtr &)> start;
   bool started = false, done = false;
+  uint64_t time = 0; ///< of its end, by what had happened until then
 };
 
 /// What cudaStream_t points to.
@@ -103,6 +104,11 @@ public:
   /// All below are called under the lock.
 
   void report(std::string fault);
+  /// A launch: there are steps from here on, if they are to be found.
+  void beginSteps();
+  void endSteps();
+  /// Does this call on \p device, of what can go wrong as \p kind, do so?
+  bool goesWrong(FaultKind kind, int device);
   /// Reports \p what if a step is running.
   void refuseInStep(const char *what);
 
@@ -142,6 +148,11 @@ public:
   std::vector<std::unique_ptr<Library>> libraries;
   std::shared_ptr<NcclWorld> nccl; ///< null: not used yet
   bool isSteady = false;
+  bool hasEnded = false; ///< the steps that it has found
+  struct {
+    long launches = 0, products = 0, messages = 0;
+  } counters;
+  bool faultHappened = false;
   /// Counts all that happens: who sees it unchanged sees nothing move.
   uint64_t progress = 0;
   std::vector<std::string> describeLeaks() const;
@@ -156,6 +167,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   std::mt19937_64 random;
+  int faultCalls = 0; ///< that might have gone wrong
   size_t actors = 0;
   uint64_t generation = 0; ///< of resets
   int liveThreads = 0;

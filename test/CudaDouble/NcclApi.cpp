@@ -390,8 +390,16 @@ static void launch(const std::vector<GroupCall> &calls) {
   }
 }
 
-static ncclResult_t addCall(ncclComm_t comm, cudaStream_t stream,
-                            const Part &part) {
+/// Another communicator of the same ranks, the same if there is none.
+static Communicator *findOther(const Communicator &comm) {
+  for (const auto &other : world().communicators)
+    if (other.get() != &comm && other->device == comm.device &&
+        other->clique->devices == comm.clique->devices)
+      return other.get();
+  return const_cast<Communicator *>(&comm);
+}
+
+static ncclResult_t addCall(ncclComm_t comm, cudaStream_t stream, Part part) {
   Machine::Lock hold = machine().lock();
   Communicator *found = find(comm, getName(part.kind));
   Stream *on = machine().find(stream, getName(part.kind));
@@ -401,6 +409,12 @@ static ncclResult_t addCall(ncclComm_t comm, cudaStream_t stream,
     return state == ncclInProgress ? ncclInvalidUsage : state;
   if (on->device != found->device)
     machine().report(found->describe() + " is used with " + on->describe());
+  ++machine().counters.messages;
+  if (machine().goesWrong(FaultKind::WrongCommunicator, found->device))
+    found = findOther(*found);
+  if (part.kind == Part::Recv &&
+      machine().goesWrong(FaultKind::HalfReceive, found->device))
+    part.count /= 2;
   if (part.peer < 0 || size_t(part.peer) >= found->clique->devices.size())
     return ncclInvalidArgument;
   if (groupDepth > 0)

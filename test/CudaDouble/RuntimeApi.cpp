@@ -6,6 +6,7 @@
 
 #include "Machine.h"
 
+#include <cstdio>
 #include <cstring>
 #include <cuda_runtime_api.h>
 
@@ -59,6 +60,28 @@ cudaError_t cudaGetDevice(int *device) {
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
   *least = 0;
   *greatest = -5;
+  return cudaSuccess;
+}
+
+/// Of no device that there is: for it the driver compiles PTX, which is what
+/// the interpreter runs.
+static constexpr int computeCapability = 99;
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int) {
+  switch (attribute) {
+  case cudaDevAttrComputeCapabilityMajor:
+    *value = computeCapability;
+    return cudaSuccess;
+  case cudaDevAttrComputeCapabilityMinor:
+    *value = 0;
+    return cudaSuccess;
+  default:
+    return fail(cudaErrorInvalidValue);
+  }
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *name, int bytes, int device) {
+  snprintf(name, bytes, "0000:%02x:00.0", device);
   return cudaSuccess;
 }
 
@@ -207,6 +230,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   Machine::Lock hold = machine().lock();
+  machine().endSteps();
   Stream *found = machine().find(stream, "cudaStreamDestroy");
   if (!found)
     return fail(cudaErrorInvalidResourceHandle);
@@ -280,6 +304,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
   Stream *on = machine().find(stream, "cudaStreamWaitEvent");
   if (!on)
     return fail(cudaErrorInvalidResourceHandle);
+  if (machine().goesWrong(FaultKind::MissingWait, on->device))
+    return cudaSuccess;
   // CUDA would not wait at all.
   if (!get(event).isRecorded)
     machine().report(on->describe() +
@@ -295,6 +321,21 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   Machine::Lock hold = machine().lock();
   return synchronize(hold, get(event).recorded);
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin,
+                                 cudaEvent_t end) {
+  Machine::Lock hold = machine().lock();
+  for (const Event *event : {&get(begin), &get(end)})
+    if (!event->isRecorded || (event->recorded && !event->recorded->done))
+      return fail(cudaErrorNotReady);
+  // A microsecond for each thing that happens.
+  auto getTime = [](const Event &event) {
+    return event.recorded ? static_cast<double>(event.recorded->time) : 0;
+  };
+  *milliseconds =
+      static_cast<float>((getTime(get(end)) - getTime(get(begin))) * 1e-3);
+  return cudaSuccess;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
@@ -349,6 +390,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                 const void *kernel, void **arguments) {
   Machine::Lock hold = machine().lock();
+  machine().beginSteps();
+  ++machine().counters.launches;
   const auto &[image, name] = *static_cast<const Kernel *>(kernel);
   KernelLaunch launch{
       name,

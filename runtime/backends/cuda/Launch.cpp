@@ -22,10 +22,9 @@ static void checkLaunch(const PprtKernelModule &module, uint32_t kernel,
   const dim3 &block = config.blockDim, &grid = config.gridDim;
   uint64_t threads = uint64_t(block.x) * block.y * block.z;
   if (threads > uint64_t(attributes.maxThreadsPerBlock))
-    fail(ExitCode::Data,
-         what + " has " + std::to_string(threads) +
-             " threads a block, of which this device allows " +
-             std::to_string(attributes.maxThreadsPerBlock));
+    fail(ExitCode::Data, what + " has " + std::to_string(threads) +
+                             " threads a block, of which this device allows " +
+                             std::to_string(attributes.maxThreadsPerBlock));
   constexpr unsigned most = 65535; // of every device, but not along x
   if (grid.y > most || grid.z > most)
     fail(ExitCode::Data, what + " has a grid of " + std::to_string(grid.y) +

@@ -64,10 +64,11 @@ private:
              uint32_t, int, uint64_t, bool>
   tie() const {
     const Shape &s = shape;
-    return {s.operand,    s.result,  s.batch,        s.m,
-            s.n,          s.k,       s.strideA,      s.strideB,
-            s.strideC,    s.transposeA, s.transposeB,   s.alignmentA,
-            s.alignmentB, s.alignmentC, chip, workspaceBytes, allowsTf32};
+    return {s.operand,    s.result,     s.batch,      s.m,
+            s.n,          s.k,          s.strideA,    s.strideB,
+            s.strideC,    s.transposeA, s.transposeB, s.alignmentA,
+            s.alignmentB, s.alignmentC, chip,         workspaceBytes,
+            allowsTf32};
   }
 };
 
@@ -80,7 +81,8 @@ public:
   Plan &operator=(const Plan &) = delete;
 
   /// c = alpha op(a) op(b) + beta c
-  void run(float alpha, const void *a, const void *b, float beta, void *c) const;
+  void run(float alpha, const void *a, const void *b, float beta,
+           void *c) const;
 
 private:
   void choose(const Key &key);
@@ -127,9 +129,9 @@ static constexpr const char *cannotDescribe =
 template <typename T>
 static void set(cublasLtMatrixLayout_t layout,
                 cublasLtMatrixLayoutAttribute_t attribute, T value) {
-  check(cublasLtMatrixLayoutSetAttribute(layout, attribute, &value,
-                                         sizeof value),
-        cannotDescribe);
+  check(
+      cublasLtMatrixLayoutSetAttribute(layout, attribute, &value, sizeof value),
+      cannotDescribe);
 }
 
 template <typename T>
@@ -206,9 +208,9 @@ void Plan::choose(const Key &key) {
   constexpr int most = 8;
   cublasLtMatmulHeuristicResult_t results[most];
   int count = 0;
-  cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-      getComputeStream().library, product, b, a, c, c, wish, most, results,
-      &count);
+  cublasStatus_t status =
+      cublasLtMatmulAlgoGetHeuristic(getComputeStream().library, product, b, a,
+                                     c, c, wish, most, results, &count);
   check(cublasLtMatmulPreferenceDestroy(wish), cannotDescribe);
   for (int i = 0; status == CUBLAS_STATUS_SUCCESS && i < count; ++i) {
     if (results[i].state == CUBLAS_STATUS_SUCCESS &&

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Stream.h"
-#include "Modules.h"
 #include "MatMul.h"
+#include "Modules.h"
 #include "log/Message.h"
 
 #include <unistd.h>

@@ -107,13 +107,12 @@ uint64_t cuda::getUpdateBytes(size_t parameters) {
 /// Cuts a tensor into parts, as its size alone decides.
 static SumEntry makeEntry(const Reals &reals, uint32_t index,
                           uint32_t firstPart) {
-  int64_t parts = std::clamp<int64_t>(divideUp(reals.count, chunkElements), 1,
-                                      mostParts);
+  int64_t parts =
+      std::clamp<int64_t>(divideUp(reals.count, chunkElements), 1, mostParts);
   // Whole rounds of a block's vectors.
   constexpr int64_t round = updateThreads * 4;
   int64_t elements = divideUp(divideUp(reals.count, parts), round) * round;
-  return {reals.data, reals.count,
-          elements,   static_cast<uint32_t>(parts),
+  return {reals.data, reals.count, elements, static_cast<uint32_t>(parts),
           firstPart,  index};
 }
 

@@ -192,7 +192,9 @@ static __device__ void update(const RuleTy &rule, const UpdateEntry *entries,
         if constexpr (states == 2)
           store(second, i, b);
       },
-      [&](int64_t i) { advance(values[i], gradients[i], first[i], second[i]); });
+      [&](int64_t i) {
+        advance(values[i], gradients[i], first[i], second[i]);
+      });
 }
 
 //===----------------------------------------------------------------------===//

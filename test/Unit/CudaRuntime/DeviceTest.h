@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The runtime's functions for CUDA run on the stand-in of test/CudaDouble, their
-// kernels in the interpreter of PTX.
+// The runtime's functions for CUDA run on the stand-in of test/CudaDouble,
+// their kernels in the interpreter of PTX.
 //
 //===----------------------------------------------------------------------===//
 

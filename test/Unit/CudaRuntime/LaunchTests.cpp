@@ -46,8 +46,7 @@ protected:
     pprtCudaLaunch(&module, 0, blocks, 1, 1, threads, 1, 1, arguments);
   }
 
-  const PprtKernelImage *choose(int chip,
-                                std::vector<PprtKernelImage> images) {
+  const PprtKernelImage *choose(int chip, std::vector<PprtKernelImage> images) {
     chosen = std::move(images);
     module.images = chosen.data();
     module.imageCount = static_cast<uint32_t>(chosen.size());

@@ -11,7 +11,7 @@
 
 #include "DeviceTest.h"
 
-#include "backends/cpu/Half.h"
+#include "core/Half.h"
 #include "pprt/Cuda.h"
 
 #include <cmath>
@@ -34,17 +34,16 @@ struct Case {
 class MatMul : public DeviceTest {};
 } // namespace
 
-static const Case cases[] = {
-    {1, 3, 5, 7, false, false, false, false, false},
-    {1, 3, 5, 7, false, false, true, false, true},
-    {1, 3, 5, 7, false, false, false, true, false},
-    {1, 3, 5, 7, false, false, true, true, true},
-    {4, 2, 3, 6, false, false, false, true, false},
-    {4, 2, 3, 6, true, false, true, false, true},
-    {4, 2, 3, 6, false, true, true, false, false},
-    // The batch becomes rows.
-    {4, 2, 3, 6, false, true, false, true, true},
-    {1, 1, 1, 1, false, false, false, false, false}};
+static const Case cases[] = {{1, 3, 5, 7, false, false, false, false, false},
+                             {1, 3, 5, 7, false, false, true, false, true},
+                             {1, 3, 5, 7, false, false, false, true, false},
+                             {1, 3, 5, 7, false, false, true, true, true},
+                             {4, 2, 3, 6, false, false, false, true, false},
+                             {4, 2, 3, 6, true, false, true, false, true},
+                             {4, 2, 3, 6, false, true, true, false, false},
+                             // The batch becomes rows.
+                             {4, 2, 3, 6, false, true, false, true, true},
+                             {1, 1, 1, 1, false, false, false, false, false}};
 
 static double decode(float value) { return value; }
 static double decode(BFloat16 value) { return toFloat(value); }
@@ -65,10 +64,10 @@ static double multiply(const Case &s, const std::vector<double> &a,
                        int64_t column) {
   double sum = 0;
   for (int64_t l = 0; l < s.k; ++l)
-    sum += a[at * s.strideA() +
-             (s.transposeA ? l * s.m + row : row * s.k + l)] *
-           b[at * s.strideB() +
-             (s.transposeB ? column * s.k + l : l * s.n + column)];
+    sum +=
+        a[at * s.strideA() + (s.transposeA ? l * s.m + row : row * s.k + l)] *
+        b[at * s.strideB() +
+          (s.transposeB ? column * s.k + l : l * s.n + column)];
   return sum;
 }
 
@@ -91,13 +90,13 @@ static float *asWords(float *numbers) { return numbers; }
   for (const Case &s : cases) {                                                \
     auto a = makeNumbers<OPERAND>(s.sizeA(), 1);                               \
     auto b = makeNumbers<OPERAND>(s.sizeB(), 2);                               \
-    auto c = makeNumbers<RESULT>(s.batch *s.m *s.n, 3);                        \
+    auto c = makeNumbers<RESULT>(s.batch * s.m * s.n, 3);                      \
     OPERAND *left = upload(a), *right = upload(b);                             \
     RESULT *result = upload(c);                                                \
     prepareAndRun([&] {                                                        \
       pprtCudaMatmul##TYPES(asWords(left), asWords(right), asWords(result),    \
                             s.batch, s.m, s.n, s.k, s.strideA(), s.strideB(),  \
-                            s.m *s.n, s.transposeA, s.transposeB,              \
+                            s.m * s.n, s.transposeA, s.transposeB,             \
                             s.accumulate);                                     \
     });                                                                        \
     std::vector<double> before = decodeAll(c), lefts = decodeAll(a),           \
@@ -110,11 +109,13 @@ static float *asWords(float *numbers) { return numbers; }
           << "element " << i << " of case " << &s - cases;                     \
   }
 
-TEST_F(MatMul, MultipliesF32) { EXPECT_PRODUCTS(F32, float, float) }
-TEST_F(MatMul, MultipliesBF16) { EXPECT_PRODUCTS(BF16, BFloat16, BFloat16) }
-TEST_F(MatMul, MultipliesBF16ToF32) { EXPECT_PRODUCTS(BF16F32, BFloat16, float) }
-TEST_F(MatMul, MultipliesF16) { EXPECT_PRODUCTS(F16, Float16, Float16) }
-TEST_F(MatMul, MultipliesF16ToF32) { EXPECT_PRODUCTS(F16F32, Float16, float) }
+TEST_F(MatMul, MultipliesF32){
+    EXPECT_PRODUCTS(F32, float, float)} TEST_F(MatMul, MultipliesBF16){
+    EXPECT_PRODUCTS(BF16, BFloat16, BFloat16)} TEST_F(MatMul,
+                                                      MultipliesBF16ToF32){
+    EXPECT_PRODUCTS(BF16F32, BFloat16, float)} TEST_F(MatMul, MultipliesF16){
+    EXPECT_PRODUCTS(F16, Float16, Float16)} TEST_F(MatMul, MultipliesF16ToF32){
+    EXPECT_PRODUCTS(F16F32, Float16, float)}
 
 TEST_F(MatMul, ChangesNothingWhileItPrepares) {
   float *a = upload<float>({1, 2}), *b = upload<float>({3, 4});

@@ -147,7 +147,8 @@ TEST_F(Updates, TakeParametersOfBothTypes) {
   UpdateRule rule = {PPRT_SGD, 0.5, 1, 0, 0, 0, 0, 0};
   float *narrow = upload<float>({1, 2}), *slopes = upload<float>({2, 2});
   float *velocity = upload<float>({0, 0});
-  double *wide = upload<double>({1, 2, 3}), *wideSlopes = upload<double>({4, 4, 4});
+  double *wide = upload<double>({1, 2, 3}),
+         *wideSlopes = upload<double>({4, 4, 4});
   double *wideVelocity = upload<double>({0, 0, 0});
   prepareUpdates();
   update(rule,
@@ -161,14 +162,16 @@ TEST_F(Updates, TakeParametersOfBothTypes) {
 TEST_F(Updates, AddGradients) {
   for (size_t shift : {0, 2})
     for (int64_t size : sizes) {
-      auto sum = makeNumbers<float>(size, 1), more = makeNumbers<float>(size, 2);
+      auto sum = makeNumbers<float>(size, 1),
+           more = makeNumbers<float>(size, 2);
       float *target = upload(sum, shift), *addend = upload(more);
       prepareUpdates();
       add({target, size, false}, addend);
       addTo(sum.data(), more.data(), size);
       EXPECT_EQ(download(target, size), sum) << size;
     }
-  double *target = upload<double>({1, 2, 3}), *addend = upload<double>({4, 5, 6});
+  double *target = upload<double>({1, 2, 3}),
+         *addend = upload<double>({4, 5, 6});
   add({target, 3, true}, addend);
   EXPECT_EQ(download(target, 3), (std::vector<double>{5, 7, 9}));
 }

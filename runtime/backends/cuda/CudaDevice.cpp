@@ -1,0 +1,464 @@
+//===- CudaDevice.cpp - Tasks on a GPU ------------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tasks, and all else that touches the arena, are on one stream in the order of
+// the program; the messages of each lane are on another. A message is after
+// what was given to the device before it, and before what waits for it: these
+// are the only events. The host waits once before the update, for the losses,
+// and once at the end of the step.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Events.h"
+#include "HostMemory.h"
+#include "Messages.h"
+#include "Updates.h"
+#include "core/Options.h"
+#include "launch/Pause.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace pprt;
+using namespace pprt::cuda;
+
+/// What cuBLASLt is recommended to have on current devices.
+static constexpr uint64_t productBytes = uint64_t(32) << 20;
+/// Of a part of what is loaded before the first step.
+static constexpr uint64_t loadBytes = uint64_t(16) << 20;
+
+namespace {
+class CudaDevice : public Device {
+public:
+  explicit CudaDevice(const DeviceSetup &setup);
+  ~CudaDevice() override;
+
+  Status start() override;
+  Status connect() override { return messages->connect(); }
+
+  Status load(void *data, uint64_t bytes, const Producer &produce) override;
+  const uint8_t *view(const void *data, uint64_t bytes) override;
+
+  void beginStep() override;
+  void zero(void *data, uint64_t bytes) override;
+  uint8_t *stage(void *data, uint64_t bytes) override;
+  void commitStage(void *data, uint64_t bytes) override;
+  void readLater(void *host, const void *data, uint64_t bytes) override;
+
+  void run(uint32_t task, uint32_t microbatch, void *const *pointers) override;
+  StartedMessage startSend(const DeviceMessage &message) override {
+    return startMessage(message, &Messages::send);
+  }
+  StartedMessage startRecv(const DeviceMessage &message) override {
+    return startMessage(message, &Messages::receive);
+  }
+  void wait(const StartedMessage &started) override;
+  bool waitOnChannel(const StartedMessage &started, uint32_t channel) override;
+  void synchronize() override;
+
+  void add(const Reals &target, const void *addend) override {
+    cuda::add(target, addend);
+  }
+  void sumSquares(const std::vector<Reals> &values, double *sums) override;
+  void update(const UpdateRule &rule,
+              const std::vector<ParameterUpdate> &parameters) override {
+    cuda::update(rule, parameters, updateMemory);
+  }
+
+private:
+  /// An action whose end is seen by an event.
+  struct Action {
+    Activity activity;
+    uint32_t index, microbatch;
+    uint32_t begin, end; ///< events; `begin` is of use only when tracing
+  };
+  /// What the device copies to pinned memory for the host.
+  struct Reading {
+    void *host;
+    const uint8_t *pinned;
+    uint64_t bytes;
+  };
+
+  Status chooseDevice();
+  Status allocateArena();
+  void allocateRest();
+  void prepareTasks();
+  StartedMessage startMessage(const DeviceMessage &message,
+                              void (Messages::*put)(const DeviceMessage &, Lane,
+                                                    cudaStream_t));
+  /// Blocks until the compute stream has come here. Messages may still be on
+  /// their way: what their peers wait for may be yet to come.
+  void drain();
+  void waitFor(uint32_t last, bool forActions);
+  void finishReadings();
+  void addToTrace();
+
+  const PprtDescriptor &descriptor;
+  const RankOptions &options;
+  Progress &progress;
+  Trace &trace;
+  ComputeStream &compute; ///< this thread's
+  std::array<cudaStream_t, laneCount> streams = {};
+  Events events;
+  std::unique_ptr<Messages> messages;
+  HostMemory staging, readings, loading, updateStaging;
+  UpdateMemory updateMemory;
+  std::vector<uint8_t> viewed;
+
+  uint8_t *staged = nullptr; ///< by the last `stage`
+  std::vector<Reading> pendingReadings;
+  std::vector<Action> actions; ///< of this step, without those it waited for
+  int64_t stepBegin = 0;       ///< of the clock, when event 0 was recorded
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Before the first step
+//===----------------------------------------------------------------------===//
+
+CudaDevice::CudaDevice(const DeviceSetup &setup)
+    : descriptor(setup.descriptor), options(setup.options),
+      progress(setup.progress), trace(setup.trace),
+      compute(getComputeStream()),
+      events(/*timed=*/!setup.options.traceFile.empty()),
+      messages(setup.options.transport == TransportKind::Local
+                   ? createLocalMessages(setup)
+                   : createNcclMessages(setup)) {
+  compute = ComputeStream();
+  compute.rank = descriptor.rank;
+}
+
+/// The number of this rank among those of its machine, as launchers tell it.
+static uint32_t getLocalRank(const PprtDescriptor &descriptor) {
+  for (const char *variable :
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
+        "SLURM_LOCALID", "LOCAL_RANK"})
+    if (const char *value = getenv(variable))
+      return atoi(value);
+  return descriptor.rank;
+}
+
+Status CudaDevice::chooseDevice() {
+  const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+  if (blocking && !strcmp(blocking, "1") && descriptor.ranks > 1)
+    return Status::dataError("CUDA_LAUNCH_BLOCKING=1 has each launch wait, and "
+                             "ranks would wait for each other for ever");
+  int count = 0;
+  if (cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess)
+    return Status::dataError(std::string("cannot find a CUDA device: ") +
+                             cudaGetErrorString(error));
+  if (count == 0)
+    return Status::dataError("this machine has no CUDA device");
+  bool isShared = options.transport == TransportKind::Local;
+  bool isThread = options.transport == TransportKind::Threads;
+  uint32_t place = isThread ? descriptor.rank : getLocalRank(descriptor);
+  int device = isShared ? 0 : static_cast<int>(place % count);
+  check(cudaSetDevice(device), "cannot use a device");
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
+                               device),
+        "cannot ask a device for its kind");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor,
+                               device),
+        "cannot ask a device for its kind");
+  compute.chip = 10 * major + minor;
+  return Status();
+}
+
+Status CudaDevice::allocateArena() {
+  void *memory = nullptr;
+  uint64_t bytes = std::max<uint64_t>(descriptor.arenaBytes, 1);
+  if (cudaError_t error = cudaMalloc(&memory, bytes); error != cudaSuccess)
+    return Status::dataError("cannot allocate an arena of " +
+                             std::to_string(bytes) +
+                             " bytes: " + cudaGetErrorString(error));
+  arena = static_cast<uint8_t *>(memory);
+  check(cudaMemsetAsync(arena, 0, bytes, compute.stream),
+        "cannot clear the arena");
+  return Status();
+}
+
+/// The bytes that a step copies from the host. A buffer may be filled anew for
+/// the backward pass of a micro-batch.
+static uint64_t getStagedBytes(const PprtDescriptor &descriptor) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
+    const PprtBuffer &buffer = descriptor.buffers[i];
+    if (buffer.kind == PPRT_BUFFER_LOSS_SCALE)
+      sum += HostMemory::align(buffer.bytes);
+    if (buffer.kind == PPRT_BUFFER_INPUT ||
+        buffer.kind == PPRT_BUFFER_RANDOM_KEY)
+      sum += 2 * descriptor.microbatches * HostMemory::align(buffer.bytes);
+  }
+  return sum;
+}
+
+/// A begin and an end for each action of a step.
+static size_t countEvents(const PprtDescriptor &descriptor) {
+  size_t actions = descriptor.taskCount + descriptor.channelCount;
+  return 2 * (actions * descriptor.microbatches + descriptor.parameterCount) +
+         2;
+}
+
+void CudaDevice::allocateRest() {
+  compute.workspaceBytes = productBytes;
+  check(cudaMalloc(&compute.workspace, productBytes),
+        "cannot allocate what products need");
+  staging.allocate(std::max<uint64_t>(getStagedBytes(descriptor), 64));
+  readings.allocate(2 * descriptor.microbatches * HostMemory::align(8));
+  loading.allocate(loadBytes);
+  updateMemory.bytes = getUpdateBytes(descriptor.parameterCount);
+  updateStaging.allocate(updateMemory.bytes);
+  updateMemory.host = updateStaging.get();
+  check(cudaMalloc(reinterpret_cast<void **>(&updateMemory.device),
+                   updateMemory.bytes),
+        "cannot allocate what updates need");
+  events.reserve(countEvents(descriptor));
+}
+
+Status CudaDevice::start() {
+  // Before the first call of CUDA. What is loaded at its first use waits for
+  // the device, which may wait for a peer; streams that share a queue do too.
+  setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
+  if (Status status = chooseDevice(); status.failed())
+    return status;
+  int least = 0, greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest),
+        "cannot ask for the priorities of streams");
+  check(cudaStreamCreateWithPriority(&compute.stream, cudaStreamNonBlocking,
+                                     least),
+        "cannot create a stream");
+  // A message that can go goes: what it waits for is on another device.
+  std::array<bool, laneCount> used = findLanes(descriptor);
+  for (uint32_t lane = 0; lane < laneCount; ++lane)
+    if (used[lane])
+      check(cudaStreamCreateWithPriority(&streams[lane], cudaStreamNonBlocking,
+                                         greatest),
+            "cannot create a stream");
+  check(cublasLtCreate(&compute.library), "cannot start cuBLASLt");
+  if (Status status = allocateArena(); status.failed())
+    return status;
+  allocateRest();
+  prepareTasks();
+  return Status();
+}
+
+void CudaDevice::prepareTasks() {
+  prepareUpdates();
+  compute.preparing = true;
+  std::vector<void *> pointers;
+  for (uint32_t i = 0; i < descriptor.taskCount; ++i) {
+    const PprtTask &task = descriptor.tasks[i];
+    pointers.clear();
+    for (uint32_t j = 0; j < task.bindingCount; ++j) {
+      const PprtBinding &binding = task.bindings[j];
+      uint64_t offset = binding.offset;
+      if (binding.kind == PPRT_BIND_PARAMETER)
+        offset = descriptor.parameters[binding.index].offset;
+      if (binding.kind == PPRT_BIND_BUFFER)
+        offset = descriptor.buffers[binding.index].offsets[0];
+      pointers.push_back(at(offset));
+    }
+    task.function(pointers.data());
+  }
+  compute.preparing = false;
+  check(cudaStreamSynchronize(compute.stream), "the device failed");
+}
+
+CudaDevice::~CudaDevice() {
+  messages.reset();
+  for (cudaStream_t stream : streams)
+    if (stream)
+      cudaStreamDestroy(stream);
+  for (void *memory :
+       {static_cast<void *>(arena), compute.workspace,
+        static_cast<void *>(updateMemory.device)})
+    if (memory)
+      cudaFree(memory);
+  if (compute.library)
+    cublasLtDestroy(compute.library);
+  if (compute.stream)
+    cudaStreamDestroy(compute.stream);
+  release();
+  compute = ComputeStream();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Status CudaDevice::load(void *data, uint64_t bytes, const Producer &produce) {
+  for (uint64_t done = 0; done < bytes; done += loadBytes) {
+    uint64_t part = std::min(loadBytes, bytes - done);
+    if (Status status = produce(loading.get(), done, part); status.failed())
+      return status;
+    check(cudaMemcpyAsync(static_cast<uint8_t *>(data) + done, loading.get(),
+                          part, cudaMemcpyHostToDevice, compute.stream),
+          "cannot write to the device");
+    check(cudaStreamSynchronize(compute.stream), "the device failed");
+  }
+  return Status();
+}
+
+const uint8_t *CudaDevice::view(const void *data, uint64_t bytes) {
+  viewed.resize(bytes);
+  check(cudaMemcpyAsync(viewed.data(), data, bytes, cudaMemcpyDeviceToHost,
+                        compute.stream),
+        "cannot read from the device");
+  drain();
+  return viewed.data();
+}
+
+void CudaDevice::zero(void *data, uint64_t bytes) {
+  check(cudaMemsetAsync(data, 0, bytes, compute.stream),
+        "cannot clear device memory");
+}
+
+uint8_t *CudaDevice::stage(void *, uint64_t bytes) {
+  staged = staging.take(bytes);
+  if (staged)
+    return staged;
+  drain();
+  staging.reset();
+  return staged = staging.take(bytes);
+}
+
+void CudaDevice::commitStage(void *data, uint64_t bytes) {
+  check(cudaMemcpyAsync(data, staged, bytes, cudaMemcpyHostToDevice,
+                        compute.stream),
+        "cannot write to the device");
+}
+
+void CudaDevice::readLater(void *host, const void *data, uint64_t bytes) {
+  uint8_t *pinned = readings.take(bytes);
+  if (!pinned) {
+    drain();
+    pinned = readings.take(bytes);
+  }
+  check(cudaMemcpyAsync(pinned, data, bytes, cudaMemcpyDeviceToHost,
+                        compute.stream),
+        "cannot read from the device");
+  pendingReadings.push_back({host, pinned, bytes});
+}
+
+void CudaDevice::sumSquares(const std::vector<Reals> &values, double *sums) {
+  if (values.empty())
+    return;
+  cuda::sumSquares(values, updateMemory);
+  uint64_t bytes = values.size() * sizeof(double);
+  memcpy(sums, view(updateMemory.device, bytes), bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+void CudaDevice::beginStep() {
+  // All of the last step is done.
+  events.reset();
+  staging.reset();
+  stepBegin = getMonotonicTime();
+  if (trace.isEnabled())
+    events.record(compute.stream);
+}
+
+void CudaDevice::run(uint32_t task, uint32_t microbatch,
+                     void *const *pointers) {
+  bool timed = trace.isEnabled();
+  uint32_t begin = timed ? events.record(compute.stream) : 0;
+  descriptor.tasks[task].function(pointers);
+  if (timed)
+    actions.push_back({Activity::Run, task, microbatch, begin,
+                       events.record(compute.stream)});
+}
+
+StartedMessage CudaDevice::startMessage(
+    const DeviceMessage &message,
+    void (Messages::*put)(const DeviceMessage &, Lane, cudaStream_t)) {
+  Lane lane = getLane(descriptor, message);
+  cudaStream_t stream = streams[lane];
+  uint32_t ready = events.record(compute.stream);
+  check(cudaStreamWaitEvent(stream, events.get(ready), 0),
+        "cannot wait for an event");
+  uint32_t begin = trace.isEnabled() ? events.record(stream) : ready;
+  (messages.get()->*put)(message, lane, stream);
+  uint32_t end = events.record(stream);
+  bool isTied = message.channel == DeviceMessage::noChannel;
+  actions.push_back({message.activity, isTied ? 0 : message.channel,
+                     message.microbatch, begin, end});
+  return {message, end};
+}
+
+void CudaDevice::wait(const StartedMessage &started) {
+  check(cudaStreamWaitEvent(compute.stream, events.get(started.request), 0),
+        "cannot wait for an event");
+}
+
+bool CudaDevice::waitOnChannel(const StartedMessage &started,
+                               uint32_t channel) {
+  check(cudaStreamWaitEvent(streams[getLane(descriptor, channel)],
+                            events.get(started.request), 0),
+        "cannot wait for an event");
+  // Others that use the memory have yet to wait.
+  return false;
+}
+
+/// Waits for event \p last, and perhaps for all actions; the monitor is told of
+/// the first of them that is not done.
+void CudaDevice::waitFor(uint32_t last, bool forActions) {
+  Pause pause;
+  size_t known = SIZE_MAX;
+  for (size_t next = 0;; pause()) {
+    while (next < actions.size() && events.isOver(actions[next].end))
+      ++next;
+    if ((next == actions.size() || !forActions) && events.isOver(last))
+      return;
+    if (next != known && next < actions.size())
+      progress.begin(actions[next].activity, actions[next].index,
+                     actions[next].microbatch);
+    known = next;
+    if (Status status = messages->poll(); status.failed())
+      fail(status.getCode(), status.getMessage());
+  }
+}
+
+void CudaDevice::drain() {
+  waitFor(events.record(compute.stream), /*forActions=*/false);
+  finishReadings();
+}
+
+void CudaDevice::finishReadings() {
+  for (const Reading &reading : pendingReadings)
+    memcpy(reading.host, reading.pinned, reading.bytes);
+  pendingReadings.clear();
+  readings.reset();
+}
+
+void CudaDevice::addToTrace() {
+  auto getTime = [&](uint32_t event) {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, events.get(0), events.get(event)),
+          "cannot tell when an event was");
+    return stepBegin + static_cast<int64_t>(double(milliseconds) * 1e6);
+  };
+  for (const Action &action : actions)
+    if (action.activity != Activity::TiedGradient)
+      trace.add({action.activity, action.index, action.microbatch,
+                 getTime(action.begin), getTime(action.end)});
+}
+
+void CudaDevice::synchronize() {
+  waitFor(events.record(compute.stream), /*forActions=*/true);
+  finishReadings();
+  if (trace.isEnabled())
+    addToTrace();
+  actions.clear();
+}
+
+std::unique_ptr<Device> pprt::createDevice(const DeviceSetup &setup) {
+  return std::make_unique<CudaDevice>(setup);
+}

@@ -1,0 +1,48 @@
+//===- Lanes.h - What a device does beside computing ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Messages of one lane follow each other: it has a stream and a communicator.
+// Those of different lanes do not wait for each other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PPRT_BACKENDS_CUDA_LANES_H
+#define PPRT_BACKENDS_CUDA_LANES_H
+
+#include "core/Device.h"
+
+#include <array>
+#include <cuda_runtime_api.h>
+
+namespace pprt::cuda {
+
+/// In the order in which all ranks make their communicators. Most schedules
+/// use two of the first four; those in which micro-batches enter from both ends
+/// or come back use all.
+enum Lane : uint32_t {
+  ActivationsUp, ///< to ranks with a higher number
+  ActivationsDown,
+  GradientsUp,
+  GradientsDown,
+  TiedGradients,
+  laneCount
+};
+
+Lane getLane(const PprtDescriptor &descriptor, uint32_t channel);
+
+inline Lane getLane(const PprtDescriptor &descriptor,
+                    const DeviceMessage &message) {
+  return message.channel == DeviceMessage::noChannel
+             ? TiedGradients
+             : getLane(descriptor, message.channel);
+}
+
+/// The lanes on which this rank has messages.
+std::array<bool, laneCount> findLanes(const PprtDescriptor &descriptor);
+
+} // namespace pprt::cuda
+
+#endif // PPRT_BACKENDS_CUDA_LANES_H

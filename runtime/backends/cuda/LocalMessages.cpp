@@ -1,0 +1,143 @@
+//===- LocalMessages.cpp - Messages between threads on one device ---------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The receiver copies from where the sender has the value. Their threads meet
+// at each message, to know each other's events; their streams only wait for
+// these.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Messages.h"
+#include "Stream.h"
+#include "launch/Collectives.h"
+
+#include <condition_variable>
+#include <list>
+#include <mutex>
+
+using namespace pprt;
+using namespace pprt::cuda;
+
+namespace {
+/// A value that is ready to be copied.
+struct Offer {
+  uint32_t source, target, tag;
+  const void *data;
+  cudaEvent_t ready;
+  cudaEvent_t copied;
+  bool isTaken = false; ///< `copied` has been recorded
+};
+
+/// Where the threads of all ranks meet.
+class Exchange {
+public:
+  /// Returns once the receiver has put its copy onto a stream.
+  void offer(Offer &mine) {
+    std::unique_lock<std::mutex> lock(mutex);
+    offers.push_back(&mine);
+    changed.notify_all();
+    changed.wait(lock, [&] { return mine.isTaken; });
+  }
+
+  /// Calls \p copy with the first such offer, once there is one.
+  template <typename CopyT>
+  void take(uint32_t source, uint32_t target, uint32_t tag, CopyT copy) {
+    std::unique_lock<std::mutex> lock(mutex);
+    auto found = offers.end();
+    changed.wait(lock, [&] {
+      found = std::find_if(offers.begin(), offers.end(), [=](Offer *offer) {
+        return offer->source == source && offer->target == target &&
+               offer->tag == tag;
+      });
+      return found != offers.end();
+    });
+    Offer *offer = *found;
+    offers.erase(found);
+    copy(*offer);
+    offer->isTaken = true;
+    changed.notify_all();
+  }
+
+private:
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::list<Offer *> offers; ///< oldest first
+};
+
+class LocalMessages : public Messages {
+public:
+  explicit LocalMessages(const DeviceSetup &setup)
+      : rank(setup.descriptor.rank), transport(setup.transport) {}
+  ~LocalMessages() override;
+
+  Status connect() override;
+  void send(const DeviceMessage &message, Lane lane,
+            cudaStream_t stream) override;
+  void receive(const DeviceMessage &message, Lane lane,
+               cudaStream_t stream) override;
+  Status poll() override { return Status(); }
+
+private:
+  /// Recorded anew for each message of the lane: who waits has seen the record
+  /// before the threads part.
+  struct Events {
+    cudaEvent_t ready = nullptr, copied = nullptr;
+  };
+
+  uint32_t rank;
+  Transport &transport;
+  std::unique_ptr<Exchange> owned; ///< by rank 0
+  Exchange *exchange = nullptr;
+  Events events[laneCount];
+};
+} // namespace
+
+LocalMessages::~LocalMessages() {
+  for (Events &lane : events)
+    for (cudaEvent_t event : {lane.ready, lane.copied})
+      if (event)
+        cudaEventDestroy(event);
+}
+
+Status LocalMessages::connect() {
+  if (rank == 0)
+    owned = std::make_unique<Exchange>();
+  exchange = owned.get();
+  // One process: an address is as good here as there.
+  broadcast(transport, &exchange, sizeof exchange);
+  for (Events &lane : events)
+    for (cudaEvent_t *event : {&lane.ready, &lane.copied})
+      check(cudaEventCreateWithFlags(event, cudaEventDisableTiming),
+            "cannot create an event");
+  return Status();
+}
+
+void LocalMessages::send(const DeviceMessage &message, Lane lane,
+                         cudaStream_t stream) {
+  Offer offer = {rank,         message.peer,       message.tag,
+                 message.data, events[lane].ready, events[lane].copied};
+  check(cudaEventRecord(offer.ready, stream), "cannot record an event");
+  exchange->offer(offer);
+  check(cudaStreamWaitEvent(stream, offer.copied, 0),
+        "cannot wait for an event");
+}
+
+void LocalMessages::receive(const DeviceMessage &message, Lane,
+                            cudaStream_t stream) {
+  exchange->take(message.peer, rank, message.tag, [&](const Offer &offer) {
+    check(cudaStreamWaitEvent(stream, offer.ready, 0),
+          "cannot wait for an event");
+    check(cudaMemcpyAsync(message.data, offer.data, message.bytes,
+                          cudaMemcpyDeviceToDevice, stream),
+          "cannot receive");
+    check(cudaEventRecord(offer.copied, stream), "cannot record an event");
+  });
+}
+
+std::unique_ptr<Messages>
+cuda::createLocalMessages(const DeviceSetup &setup) {
+  return std::make_unique<LocalMessages>(setup);
+}
