@@ -136,7 +136,7 @@ FailureOr<const ObjectCode *> CodeGenerator::getObject(Layer &layer) {
   if (layer.object)
     return layer.object.get();
   PassManager pm(layer.module->getContext());
-  target.addLoweringPasses(pm);
+  target.addLoweringPasses(pm, options);
   if (failed(pm.run(*layer.module)))
     return failure();
   FailureOr<std::unique_ptr<ObjectCode>> object =
@@ -230,12 +230,13 @@ static RankTables getTables(const RankDescription &description) {
 /// The tasks of \p module and the programs of \p rank as LLVM functions.
 static OwningOpRef<ModuleOp>
 lowerRank(ModuleOp module, int64_t rank, const RankDescription &description,
+          const CodegenTarget &target,
           const llvm::StringMap<int64_t> &layerWorkspaces) {
   module.getContext()->loadDialect<LLVM::LLVMDialect>();
   OwningOpRef<ModuleOp> lowered = ModuleOp::create(module.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(lowered->getBody());
   for (auto task : module.getOps<pp::TaskOp>())
-    if (failed(lowerTask(task, layerWorkspaces, builder)))
+    if (failed(lowerTask(task, target, layerWorkspaces, builder)))
       return {};
   RankTables tables = getTables(description);
   for (auto program : module.getOps<pp::ProgramOp>())
@@ -270,7 +271,7 @@ CodeGenerator::emitObjects(ModuleOp module, int64_t rank,
   if (failed(layerBytes))
     return failure();
   OwningOpRef<ModuleOp> lowered =
-      lowerRank(*prepared, rank, description, *layerBytes);
+      lowerRank(*prepared, rank, description, target, *layerBytes);
   if (!lowered)
     return failure();
   FailureOr<std::unique_ptr<ObjectCode>> own =

@@ -165,9 +165,10 @@ void pipewright::emitDescriptor(Module &module,
                                 const RankDescription &description) {
   LLVMContext &context = module.getContext();
   Constant *value = DescriptorBuilder(module).build(description);
-  auto *descriptor = new GlobalVariable(
-      module, value->getType(),
-      /*isConstant=*/true, GlobalValue::InternalLinkage, value, "descriptor");
+  auto *descriptor =
+      new GlobalVariable(module, value->getType(),
+                         /*isConstant=*/true, GlobalValue::ExternalLinkage,
+                         value, "pprtDescriptor");
 
   Type *word = Type::getInt32Ty(context);
   Type *pointer = PointerType::get(context, 0);

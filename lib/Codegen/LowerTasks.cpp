@@ -25,8 +25,9 @@ namespace {
 /// Builds the function of one task.
 class TaskBuilder {
 public:
-  TaskBuilder(pp::TaskOp task, const TaskPlan &plan, OpBuilder &builder)
-      : task(task), plan(plan), builder(builder),
+  TaskBuilder(pp::TaskOp task, const TaskPlan &plan,
+              const CodegenTarget &target, OpBuilder &builder)
+      : task(task), plan(plan), target(target), builder(builder),
         pointerType(LLVM::LLVMPointerType::get(task.getContext())),
         voidType(LLVM::LLVMVoidType::get(task.getContext())) {}
 
@@ -104,14 +105,14 @@ private:
       Value bytes = LLVM::ConstantOp::create(
           builder, loc,
           builder.getI64IntegerAttr(pp::getBytes(value.getType())));
-      LLVM::MemcpyOp::create(builder, loc, getAddress(to, loc),
-                             getAddress(from, loc), bytes,
-                             /*isVolatile=*/false);
+      target.emitCopy({getAddress(to, loc), getAddress(from, loc), bytes}, loc,
+                      builder);
     }
   }
 
   pp::TaskOp task;
   const TaskPlan &plan;
+  const CodegenTarget &target;
   OpBuilder &builder;
   Type pointerType;
   Type voidType;
@@ -136,7 +137,7 @@ struct LowerTasks : pipewright::impl::LowerTasksBase<LowerTasks> {
     for (auto task :
          llvm::make_early_inc_range(getOperation().getOps<pp::TaskOp>())) {
       OpBuilder builder(task);
-      if (failed(lowerTask(task, *workspaces, builder)))
+      if (failed(lowerTask(task, *target, *workspaces, builder)))
         return signalPassFailure();
       task.erase();
     }
@@ -145,12 +146,12 @@ struct LowerTasks : pipewright::impl::LowerTasksBase<LowerTasks> {
 } // namespace
 
 LogicalResult
-pipewright::lowerTask(pp::TaskOp task,
+pipewright::lowerTask(pp::TaskOp task, const CodegenTarget &target,
                       const llvm::StringMap<int64_t> &layerWorkspaces,
                       OpBuilder &builder) {
   FailureOr<TaskPlan> plan = TaskPlan::compute(task, layerWorkspaces);
   if (failed(plan))
     return failure();
-  TaskBuilder(task, *plan, builder).build();
+  TaskBuilder(task, *plan, target, builder).build();
   return success();
 }

@@ -75,9 +75,10 @@ void pipewright::buildBufferizePipeline(
 }
 
 void pipewright::buildLayerPipeline(OpPassManager &pm,
-                                    const CodegenTarget &target) {
+                                    const CodegenTarget &target,
+                                    const TargetOptions &options) {
   buildBufferizePipeline(pm, &target);
-  target.addLoweringPasses(pm);
+  target.addLoweringPasses(pm, options);
 }
 
 namespace {
@@ -126,6 +127,15 @@ void pipewright::registerCodegenDialects(DialectRegistry &registry) {
   registerKernelDialects(registry);
 }
 
+namespace {
+struct LayerOptions : PassPipelineOptions<LayerOptions> {
+  Option<std::string> processor{
+      *this, "processor",
+      llvm::cl::desc("The processor, by the target's own names"),
+      llvm::cl::init("native")};
+};
+} // namespace
+
 void pipewright::registerCodegenPipelines() {
   for (const auto &entry : TargetRegistry::get().getTargets()) {
     const CodegenTarget *target = entry.get();
@@ -135,11 +145,13 @@ void pipewright::registerCodegenPipelines() {
         "the target '" +
             target->getName().str() + "'",
         [target](OpPassManager &pm) { buildBufferizePipeline(pm, target); });
-    PassPipelineRegistration<>(
+    PassPipelineRegistration<LayerOptions>(
         "pp-codegen-" + target->getName().str(),
         "compile layer functions to the LLVM dialect for the target '" +
             target->getName().str() + "'",
-        [target](OpPassManager &pm) { buildLayerPipeline(pm, *target); });
+        [target](OpPassManager &pm, const LayerOptions &options) {
+          buildLayerPipeline(pm, *target, TargetOptions{options.processor});
+        });
   }
   registerKernelPipelines();
 }

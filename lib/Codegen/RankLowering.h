@@ -19,9 +19,11 @@ class Module;
 
 namespace pipewright {
 
+class CodegenTarget;
+
 /// Creates the `llvm.func` of \p task at the builder's place in a module, and
 /// declares the layer functions that it calls. The task is not changed.
-llvm::LogicalResult lowerTask(pp::TaskOp task,
+llvm::LogicalResult lowerTask(pp::TaskOp task, const CodegenTarget &target,
                               const llvm::StringMap<int64_t> &layerWorkspaces,
                               mlir::OpBuilder &builder);
 
@@ -38,7 +40,7 @@ llvm::LogicalResult lowerProgram(pp::ProgramOp program,
                                  mlir::OpBuilder &builder);
 
 /// Adds to \p module, which defines the tasks and programs of a rank, its
-/// descriptor and a `main` that hands it to the runtime.
+/// descriptor, as `pprtDescriptor`, and a `main` that hands it to the runtime.
 void emitDescriptor(llvm::Module &module, const RankDescription &description);
 
 } // namespace pipewright

@@ -10,6 +10,7 @@
 #include "PredictStep.h"
 #include "SuggestFit.h"
 
+#include "pipewright/Codegen/Target.h"
 #include "pipewright/Driver/AddTopology.h"
 #include "pipewright/Driver/Phases.h"
 #include "pipewright/Driver/ProfileModel.h"
@@ -159,13 +160,34 @@ LogicalResult pipewright::priceLayers(ModuleOp module,
 // The build
 //===----------------------------------------------------------------------===//
 
-std::string pipewright::findRuntimeLibrary() {
+std::string pipewright::findRuntimeLibrary(StringRef target) {
   static char anchor;
   std::string program = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
   SmallString<128> path(llvm::sys::path::parent_path(program));
-  llvm::sys::path::append(path, "..", "lib", "libpprt.so");
+  llvm::sys::path::append(
+      path, "..", "lib",
+      TargetRegistry::get().find(target)->getRuntimeLibrary());
   llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
   return path.str().str();
+}
+
+/// What a build for a target needs that this machine may not have. Checked
+/// first: nobody should have to wait for it.
+static LogicalResult checkTarget(const BuildOptions &options,
+                                 MLIRContext &context) {
+  Location loc = UnknownLoc::get(&context);
+  const CodegenTarget *target = TargetRegistry::get().find(options.target);
+  if (!target)
+    return emitError(loc) << "there is no target '" << options.target << "'";
+  if (llvm::Error error =
+          target->checkOptions(TargetOptions{options.processor}))
+    return emitError(loc) << llvm::toString(std::move(error));
+  std::string library = findRuntimeLibrary(options.target);
+  if (llvm::sys::fs::exists(library))
+    return success();
+  return emitError(loc) << "cannot build for the target '" << options.target
+                        << "': its runtime library '" << library
+                        << "' was not built with this pipewright";
 }
 
 /// A build has all values; models of shapes only are for looking at.
@@ -213,6 +235,8 @@ FailureOr<StepModel> pipewright::planStep(BuildOptions options,
 FailureOr<BuildResult> pipewright::build(BuildOptions options,
                                          MLIRContext &context,
                                          PhaseListener listener) {
+  if (failed(checkTarget(options, context)))
+    return failure();
   OwningOpRef<ModuleOp> module = beginPlan(options, context, listener);
   if (!module || failed(checkValues(*module)) ||
       failed(runPhases(*module, options, listener)))
@@ -237,7 +261,7 @@ FailureOr<BuildResult> pipewright::build(BuildOptions options,
   package.target = options.target;
   package.processor = options.processor;
   package.pipeline = getPipelineText(options);
-  package.runtimeLibrary = findRuntimeLibrary();
+  package.runtimeLibrary = findRuntimeLibrary(options.target);
   if (failed(packageBuild(*module, result.plan, result.step, package)))
     return failure();
   return result;

@@ -145,8 +145,10 @@ namespace {
 /// The program that measures, and a place for what it prints.
 class ProfilerProgram {
 public:
-  /// In a folder for temporary files, or in one in \p parent.
-  static llvm::Expected<ProfilerProgram> create(StringRef parent);
+  /// In a folder for temporary files, or in one in \p parent, with a copy of
+  /// \p runtimeLibrary.
+  static llvm::Expected<ProfilerProgram> create(StringRef parent,
+                                                StringRef runtimeLibrary);
   ProfilerProgram(ProfilerProgram &&) = default;
   ~ProfilerProgram() {
     if (!folder.empty())
@@ -163,7 +165,7 @@ public:
 
 private:
   explicit ProfilerProgram(std::string folder) : folder(std::move(folder)) {}
-  std::string makePath(StringRef name) const {
+  std::string makePath(const Twine &name) const {
     return folder + "/" + name.str();
   }
 
@@ -171,7 +173,8 @@ private:
 };
 } // namespace
 
-llvm::Expected<ProfilerProgram> ProfilerProgram::create(StringRef parent) {
+llvm::Expected<ProfilerProgram>
+ProfilerProgram::create(StringRef parent, StringRef runtimeLibrary) {
   // A name with a folder before it is not one for temporary files.
   SmallString<128> prefix(parent), folder;
   llvm::sys::path::append(prefix, "pipewright-profile");
@@ -184,8 +187,9 @@ llvm::Expected<ProfilerProgram> ProfilerProgram::create(StringRef parent) {
     if (!error)
       error = llvm::sys::fs::create_directory(program.makePath(name));
   if (!error)
-    error = llvm::sys::fs::copy_file(findRuntimeLibrary(),
-                                     program.makePath("lib/libpprt.so"));
+    error = llvm::sys::fs::copy_file(
+        runtimeLibrary,
+        program.makePath("lib/" + llvm::sys::path::filename(runtimeLibrary)));
   if (error)
     return llvm::createStringError(error, "cannot write into '" + folder +
                                               "': " + error.message());
@@ -357,14 +361,15 @@ FailureOr<Profile> pipewright::profileModel(const BuildOptions &options,
     return failure();
 
   listener("Codegen");
-  llvm::Expected<ProfilerProgram> program =
-      ProfilerProgram::create(getProgramParent(options, limits));
+  std::string runtimeLibrary = findRuntimeLibrary(options.target);
+  llvm::Expected<ProfilerProgram> program = ProfilerProgram::create(
+      getProgramParent(options, limits), runtimeLibrary);
   if (!program)
     return refuse(program.takeError());
   ProfilerOptions profiler;
   profiler.target = options.target;
   profiler.processor = options.processor;
-  profiler.runtimeLibrary = findRuntimeLibrary();
+  profiler.runtimeLibrary = runtimeLibrary;
   if (failed(emitProfiler(*module, profiler, program->getPath())))
     return failure();
 

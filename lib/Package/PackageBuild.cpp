@@ -16,6 +16,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 
 using namespace mlir;
@@ -111,7 +112,10 @@ LogicalResult pipewright::packageBuild(ModuleOp module, const PlanSummary &plan,
     if (llvm::Error error = directory->makeDirectory(name))
       return refuse(std::move(error));
   if (std::error_code error = llvm::sys::fs::copy_file(
-          options.runtimeLibrary, directory->getPath("lib/libpprt.so")))
+          options.runtimeLibrary,
+          directory->getPath(
+              ("lib/" + llvm::sys::path::filename(options.runtimeLibrary))
+                  .str())))
     return refuse(llvm::createStringError(error, "cannot copy '" +
                                                      options.runtimeLibrary +
                                                      "': " + error.message()));

@@ -1,4 +1,5 @@
 // RUN: pp-opt %s --pp-lower-tasks | FileCheck %s
+// RUN: pp-opt %s --pp-lower-tasks=target=cuda | FileCheck %s --check-prefix=CUDA
 
 nn.function @f(%x: tensor<16xf32>) -> tensor<16xf32> {
   %0 = nn.exp %x : tensor<16xf32>
@@ -43,11 +44,18 @@ pp.task @s0.w role W stage @s0 (%x: tensor<16xf32> = <input "x">, %a: tensor<16x
   pp.yield %0 : tensor<16xf32>
 }
 
-// What is passed on is copied.
+// What is passed on is copied, by the runtime if it is not in the host's memory.
 
 // CHECK-LABEL: llvm.func @task.s0.pass(
 pp.task @s0.pass role F stage @s0 (%x: tensor<16xf32> = <input "x">) -> (tensor<16xf32> = <output "z">) {
   // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(64 : i64)
   // CHECK: "llvm.intr.memcpy"(%{{.*}}, %{{.*}}, %[[BYTES]])
+  // CUDA-LABEL: llvm.func @task.s0.pass(
+  // CUDA-DAG: %[[BYTES:.*]] = llvm.mlir.constant(64 : i64)
+  // CUDA-DAG: %[[Z_AT:.*]] = llvm.getelementptr %{{.*}}[1]
+  // CUDA-DAG: %[[Z:.*]] = llvm.load %[[Z_AT]]
+  // CUDA-DAG: %[[X_AT:.*]] = llvm.getelementptr %{{.*}}[0]
+  // CUDA-DAG: %[[X:.*]] = llvm.load %[[X_AT]]
+  // CUDA: llvm.call @pprtCudaCopy(%[[Z]], %[[X]], %[[BYTES]])
   pp.yield %x : tensor<16xf32>
 }

@@ -92,12 +92,13 @@ static cl::opt<std::string> optimizer("optimizer", cl::value_desc("sgd|adamw"),
                                       cl::desc("Update rule (default adamw)"));
 static cl::opt<std::string> target("target", cl::value_desc("NAME"),
                                    cl::init("cpu"), PIPEWRIGHT_OPTION,
-                                   cl::desc("What to compile for (default "
-                                            "cpu)"));
+                                   cl::desc("What to compile for: cpu or "
+                                            "cuda (default cpu)"));
 static cl::opt<std::string>
     arch("arch", cl::value_desc("NAME"), cl::init("native"), PIPEWRIGHT_OPTION,
          cl::desc("Processor of the target, such as x86-64-v3 (default: this "
-                  "machine's)"));
+                  "machine's), or devices, such as sm_80,sm_90 (default: "
+                  "those that are common)"));
 static cl::opt<std::string>
     emitIr("emit-ir", cl::value_desc("DIR"), PIPEWRIGHT_OPTION,
            cl::desc("Write the IR after each phase into DIR"));

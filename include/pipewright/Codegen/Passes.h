@@ -19,6 +19,7 @@ class DialectRegistry;
 namespace pipewright {
 
 class CodegenTarget;
+struct TargetOptions;
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
@@ -34,7 +35,8 @@ void buildBufferizePipeline(
     llvm::function_ref<void(mlir::OpPassManager &)> addBufferPasses = {});
 
 /// The whole way of layer functions, from `nn.function` to the LLVM dialect.
-void buildLayerPipeline(mlir::OpPassManager &pm, const CodegenTarget &target);
+void buildLayerPipeline(mlir::OpPassManager &pm, const CodegenTarget &target,
+                        const TargetOptions &options);
 
 /// Adds the passes that put all code of bufferized functions into kernels. They
 /// come before the workspace is planned: what stays in registers needs none,

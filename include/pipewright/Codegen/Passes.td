@@ -235,18 +235,58 @@ def SerializeKernels : Pass<"pp-serialize-kernels", "::mlir::ModuleOp"> {
   let summary = "turn modules of kernels into PTX or machine code";
   let description = [{
     Requires `gpu.module`s in the NVVM dialect. Ensures that each is a
-    `gpu.binary` with an object per chip. Looks for the CUDA toolkit in
-    `CUDA_HOME`, in `CUDA_PATH` and in `/usr/local/cuda`; machine code cannot be
-    made without it, nor PTX that calls functions of its library.
+    `gpu.binary` with the PTX for each chip, the oldest chip first. Looks for
+    the CUDA toolkit in `CUDA_HOME`, in `CUDA_PATH` and in `/usr/local/cuda`;
+    PTX that calls functions of its library cannot be made without it.
   }];
   let options = [
     ListOption<"chips", "chips", "std::string",
-               "The chips to make code for, such as sm_90 (default sm_90)">,
-    Option<"format", "format", "std::string", "\"ptx\"",
-           "The form of the code: ptx or cubin">,
+               "The chips to make code for, such as sm_90, or native for those "
+               "that are common (default sm_90)">,
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect",
                            "::mlir::NVVM::NVVMDialect"];
+}
+
+def AssembleKernels : Pass<"pp-assemble-kernels", "::mlir::ModuleOp"> {
+  let summary = "turn PTX into machine code";
+  let description = [{
+    Requires `gpu.binary`s with PTX. Ensures that each has machine code for each
+    of its chips and, after it, the PTX for the oldest, which a driver compiles
+    for chips that are not among them. Runs the `ptxas` of the CUDA toolkit,
+    without which it fails.
+
+    ```mlir
+    gpu.binary @f_kernels [#gpu.object<#nvvm.target<chip = "sm_90">, assembly = "…">]
+    // becomes
+    gpu.binary @f_kernels [#gpu.object<#nvvm.target<chip = "sm_90">, bin = "…">,
+                           #gpu.object<#nvvm.target<chip = "sm_90">, assembly = "…">]
+    ```
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+def LowerLaunches : Pass<"pp-lower-launches", "::mlir::ModuleOp"> {
+  let summary = "turn launches of kernels into calls of the runtime";
+  let description = [{
+    Requires `gpu.binary`s and launches of their kernels whose sizes are
+    constants, that nothing waits for and whose kernels take buffers as bare
+    pointers. Ensures that for each binary there are constants of the LLVM
+    dialect, a `PprtKernelModule` of `pprt/Cuda.h` and what it points to, and
+    for each launch a call of `pprtCudaLaunch`. Kernels have the order of their
+    first launches. Only the handles of the kernels, which are the runtime's,
+    are not constant.
+
+    ```mlir
+    gpu.launch_func @f_kernels::@elements_0 blocks in (%c8, %c1, %c1)
+        threads in (%c256, %c1, %c1) args(%x : memref<2048xf32>)
+    // becomes
+    llvm.call @pprtCudaLaunch(%f_kernels, %kernel0, %i8, %i1, %i1, %i256, %i1, %i1, %arguments)
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
 }
 
 //===----------------------------------------------------------------------===//

@@ -34,8 +34,8 @@ using ObjectCode = llvm::SmallVector<char, 0>;
 
 /// What a user can choose about the code that a target emits.
 struct TargetOptions {
-  /// The processor, by the target's own names; `native` is that of this
-  /// machine.
+  /// The processor, by the target's own names, or several; `native` is what
+  /// the target takes if nothing is said.
   std::string processor = "native";
 };
 
@@ -84,12 +84,23 @@ struct ExpertCall {
   bool accumulate;
 };
 
+/// A copy of bytes. Operands are in the LLVM dialect.
+struct CopyCall {
+  mlir::Value target, source, bytes;
+};
+
 class CodegenTarget {
 public:
   virtual ~CodegenTarget();
 
   virtual llvm::StringRef getName() const = 0;
   virtual llvm::StringRef getDescription() const = 0;
+
+  /// The file name of the runtime library that executables are linked with.
+  virtual llvm::StringRef getRuntimeLibrary() const = 0;
+
+  /// An error if code cannot be emitted with \p options on this machine.
+  virtual llvm::Error checkOptions(const TargetOptions &options) const = 0;
 
   /// Whether the target's library multiplies matrices of \p element, also by
   /// expert, with any type of the result. If not, contractions are lowered as
@@ -108,9 +119,14 @@ public:
   /// memory with no other until then.
   virtual void addBufferPasses(mlir::OpPassManager &functions) const;
 
+  /// Emits \p call as the code of a task, which passes a value on.
+  virtual void emitCopy(const CopyCall &call, mlir::Location loc,
+                        mlir::OpBuilder &builder) const = 0;
+
   /// Adds the passes that take a layer function from bufferized linalg ops,
   /// with its workspace planned, to the LLVM dialect.
-  virtual void addLoweringPasses(mlir::OpPassManager &pm) const = 0;
+  virtual void addLoweringPasses(mlir::OpPassManager &pm,
+                                 const TargetOptions &options) const = 0;
 
   /// Optimizes \p module and emits it as an object file. The module's triple
   /// and data layout are set here.

@@ -48,9 +48,9 @@ mlir::LogicalResult runLayerPhases(mlir::ModuleOp module,
 mlir::LogicalResult priceLayers(mlir::ModuleOp module,
                                 const BuildOptions &options);
 
-/// The library that executables are linked with: beside this program, in the
-/// build tree and where it is installed.
-std::string findRuntimeLibrary();
+/// The library that executables for \p target are linked with: beside this
+/// program, in the build tree and where it is installed.
+std::string findRuntimeLibrary(llvm::StringRef target);
 
 /// What a step of the plan that a build of \p options would have is simulated
 /// from; what is wrong is a diagnostic of \p context.

@@ -207,14 +207,14 @@ CompiledFunction::CompiledFunction(nn::FunctionOp function,
       cast<MemRefType>(lowered.getArgumentTypes().back()).getNumElements();
 
   PassManager lower(function.getContext());
-  target.addLoweringPasses(lower);
+  TargetOptions options;
+  options.processor = testProcessor.str();
+  target.addLoweringPasses(lower, options);
   if (failed(lower.run(*module)))
     return;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(*module, context);
-  TargetOptions options;
-  options.processor = testProcessor.str();
   load(*loader, llvm::cantFail(target.emitObject(*llvmModule, options)));
   addEntry(*loader, symbol, count);
   entry = llvm::cantFail(loader->lookup("entry")).toPtr<void (*)(void **)>();

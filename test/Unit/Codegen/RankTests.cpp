@@ -20,6 +20,8 @@
 
 #include <cmath>
 
+#include <dlfcn.h>
+
 using namespace mlir;
 using namespace pipewright;
 
@@ -377,28 +379,105 @@ TEST_F(CodegenRank, RefusesUnknownTasks) {
                      "module does not have");
 }
 
+namespace {
+/// A folder as a build makes it, with the runtime library of these tests.
+class Installation {
+public:
+  Installation() {
+    EXPECT_FALSE(
+        llvm::sys::fs::createUniqueDirectory("pipewright-rank", folder));
+    for (StringRef name : {"bin", "lib"})
+      EXPECT_FALSE(llvm::sys::fs::create_directory(getPath(name)));
+    EXPECT_FALSE(
+        llvm::sys::fs::copy_file(STUB_RUNTIME, getPath("lib/libpprt.so")));
+  }
+  ~Installation() { llvm::sys::fs::remove_directories(folder); }
+
+  std::string getPath(StringRef name) const {
+    return (folder + "/" + name).str();
+  }
+  /// The exit status of \p program.
+  int run(const std::string &program) {
+    std::string output = getPath("output");
+    std::optional<StringRef> redirects[] = {std::nullopt, StringRef(output),
+                                            std::nullopt};
+    return llvm::sys::ExecuteAndWait(program, {program}, std::nullopt,
+                                     redirects);
+  }
+  std::string readOutput() const {
+    auto text = llvm::MemoryBuffer::getFile(getPath("output"));
+    return text ? (*text)->getBuffer().str() : "no output";
+  }
+
+private:
+  llvm::SmallString<128> folder;
+};
+} // namespace
+
 // The executable is started by the system's loader, with nothing of a C
 // compiler in it, and finds the runtime library from where it lies itself.
 TEST_F(CodegenRank, ExecutableRuns) {
-  llvm::SmallString<128> folder;
-  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("pipewright-rank", folder));
-  std::string bin = (folder + "/bin").str(), lib = (folder + "/lib").str();
-  ASSERT_FALSE(llvm::sys::fs::create_directory(bin));
-  ASSERT_FALSE(llvm::sys::fs::create_directory(lib));
-  ASSERT_FALSE(llvm::sys::fs::copy_file(STUB_RUNTIME, lib + "/libpprt.so"));
-
-  std::string executable = bin + "/rank-000", output = bin + "/output";
+  Installation installation;
+  std::string path = installation.getPath("bin/rank-000");
   ASSERT_TRUE(succeeded(generator.emitExecutable(
-      *module, /*rank=*/0, description, STUB_RUNTIME, executable)));
-  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(output),
-                                          std::nullopt};
-  EXPECT_EQ(llvm::sys::ExecuteAndWait(executable, {executable, "argument"},
-                                      std::nullopt, redirects),
-            7);
-  auto text = llvm::MemoryBuffer::getFile(output);
-  ASSERT_TRUE(text);
-  EXPECT_EQ((*text)->getBuffer(), "tiny: 2 arguments, 2 tasks, 1 actions\n");
-  llvm::sys::fs::remove_directories(folder);
+      *module, /*rank=*/0, description, STUB_RUNTIME, path)));
+  EXPECT_EQ(installation.run(path), 7);
+  EXPECT_EQ(installation.readOutput(),
+            "tiny: 1 arguments, 2 tasks, 1 actions\n");
+}
+
+/// Whether kernels can be assembled on this machine.
+static bool isAvailable(const CodegenTarget &target,
+                        const TargetOptions &options) {
+  llvm::Error error = target.checkOptions(options);
+  bool isMissing = static_cast<bool>(error);
+  llvm::consumeError(std::move(error));
+  return !isMissing;
+}
+
+// The executable for devices is started as any other, and can also be loaded
+// into a process, where a task calls the runtime.
+TEST_F(CodegenRank, LoadableExecutableRuns) {
+  const CodegenTarget &devices = *TargetRegistry::get().find("cuda");
+  TargetOptions options{"sm_90,sm_80"};
+  if (!isAvailable(devices, options))
+    GTEST_SKIP() << "there is no CUDA toolkit";
+  Installation installation;
+  CodeGenerator compiler(devices, options);
+  std::string path = installation.getPath("bin/rank-000");
+  ASSERT_TRUE(succeeded(compiler.emitExecutable(
+      *module, /*rank=*/0, description, STUB_RUNTIME, path)));
+  EXPECT_EQ(installation.run(path), 7);
+  EXPECT_EQ(installation.readOutput(),
+            "tiny: 1 arguments, 2 tasks, 1 actions\n");
+
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(library) << dlerror();
+  auto *loaded =
+      static_cast<const PprtDescriptor *>(dlsym(library, "pprtDescriptor"));
+  ASSERT_TRUE(loaded);
+  EXPECT_STREQ(loaded->modelName, "tiny");
+  // x, w, y, skip, and a workspace that is large enough.
+  std::vector<std::vector<float>> buffers(5, std::vector<float>(64, 0.5f));
+  buffers[2][0] = 3;
+  std::vector<void *> pointers;
+  for (std::vector<float> &buffer : buffers)
+    pointers.push_back(buffer.data());
+  for (int times = 0; times < 2; ++times)
+    loaded->tasks[0].function(pointers.data());
+  auto getCalls =
+      reinterpret_cast<const char *(*)()>(dlsym(library, "getStubCalls"));
+  ASSERT_TRUE(getCalls);
+  EXPECT_STREQ(getCalls(),
+               "product\n"
+               "layer_main_kernels: elements_0, new, code for 80, code for 90, "
+               "PTX for 80, on 3\n"
+               "copy of 64 bytes\n"
+               "product\n"
+               "layer_main_kernels: elements_0, known, code for 80, code for "
+               "90, PTX for 80, on 3\n"
+               "copy of 64 bytes\n");
+  dlclose(library);
 }
 
 TEST_F(CodegenRank, SaysWhyItCannotLink) {
@@ -422,5 +501,5 @@ TEST_F(CodegenRank, RefusesUnknownProcessors) {
   });
   CodeGenerator other(target, {"pentium-9"});
   EXPECT_TRUE(failed(other.emitObjects(*module, /*rank=*/0, description)));
-  EXPECT_EQ(message, "there is no processor 'pentium-9' in the target 'cpu'");
+  EXPECT_EQ(message, "there is no x86-64 processor 'pentium-9'");
 }

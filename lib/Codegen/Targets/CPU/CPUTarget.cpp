@@ -4,9 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Host/Host.h"
 #include "CPU.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
 using namespace pipewright;
+
+static constexpr llvm::StringLiteral prefix = "pprtCpu";
+static constexpr auto form = host::ExecutableForm::Plain;
 
 namespace {
 struct CPUTarget : CodegenTarget {
@@ -14,31 +20,41 @@ struct CPUTarget : CodegenTarget {
   llvm::StringRef getDescription() const override {
     return "x86-64 processors, one thread a rank, MPI between ranks";
   }
+  llvm::StringRef getRuntimeLibrary() const override { return "libpprt.so"; }
+  llvm::Error checkOptions(const TargetOptions &options) const override {
+    return host::checkProcessor(options.processor);
+  }
   bool hasMatMul(mlir::Type element) const override {
     return element.isF32() || element.isBF16() || element.isF16();
   }
   void emitMatMul(const MatMulCall &call, mlir::Location loc,
                   mlir::OpBuilder &builder) const override {
-    cpu::emitMatMul(call, loc, builder);
+    host::emitMatMul(call, prefix, loc, builder);
   }
   void emitExpertCall(const ExpertCall &call, mlir::Location loc,
                       mlir::OpBuilder &builder) const override {
-    cpu::emitExpertCall(call, loc, builder);
+    host::emitExpertCall(call, prefix, loc, builder);
   }
-  void addLoweringPasses(mlir::OpPassManager &pm) const override {
+  void emitCopy(const CopyCall &call, mlir::Location loc,
+                mlir::OpBuilder &builder) const override {
+    mlir::LLVM::MemcpyOp::create(builder, loc, call.target, call.source,
+                                 call.bytes, /*isVolatile=*/false);
+  }
+  void addLoweringPasses(mlir::OpPassManager &pm,
+                         const TargetOptions &options) const override {
     cpu::addLoweringPasses(pm);
   }
   llvm::Expected<ObjectCode>
   emitObject(llvm::Module &module,
              const TargetOptions &options) const override {
-    return cpu::emitObject(module, options.processor);
+    return host::emitObject(module, options.processor);
   }
   void addEntryPoint(llvm::Module &module) const override {
-    cpu::addEntryPoint(module);
+    host::addEntryPoint(module, form);
   }
   llvm::Error linkExecutable(const LinkOptions &options,
                              llvm::StringRef path) const override {
-    return cpu::linkExecutable(options, path);
+    return host::linkExecutable(options, form, path);
   }
 };
 } // namespace

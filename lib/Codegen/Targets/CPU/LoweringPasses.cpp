@@ -6,13 +6,13 @@
 
 #include "CPU.h"
 
+#include "../Host/Host.h"
+
 #include "pipewright/Codegen/Passes.h"
 
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -32,24 +32,5 @@ void cpu::addLoweringPasses(OpPassManager &pm) {
   expanded.addPass(createApproximateMath());
   expanded.addPass(createCanonicalizerPass());
   expanded.addPass(createCSEPass());
-
-  // Address arithmetic becomes explicit before memrefs become pointers.
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  // What has no instruction and no polynomial: calls of the C library.
-  pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createUBToLLVMConversionPass());
-  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  ConvertFuncToLLVMPassOptions options;
-  options.useBarePtrCallConv = true;
-  pm.addPass(createConvertFuncToLLVMPass(options));
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  host::addLLVMPasses(pm);
 }

@@ -4,6 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Host/Host.h"
+#include "CUDA.h"
+
 #include "pipewright/Codegen/Passes.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -70,6 +73,17 @@ void pipewright::buildKernelPipeline(OpPassManager &pm) {
   kernels.addPass(createReconcileUnrealizedCastsPass());
 }
 
+void cuda::addLoweringPasses(OpPassManager &pm, StringRef chips) {
+  buildKernelPipeline(pm);
+  SerializeKernelsOptions serialize;
+  serialize.chips.push_back(chips.str());
+  pm.addPass(createSerializeKernels(serialize));
+  pm.addPass(createAssembleKernels());
+  // What is left is the host's: addresses of buffers, and calls.
+  pm.addPass(createLowerLaunches());
+  host::addLLVMPasses(pm);
+}
+
 void pipewright::registerKernelDialects(DialectRegistry &registry) {
   registry.insert<gpu::GPUDialect, NVVM::NVVMDialect>();
   // The conversion to NVVM asks the dialects for theirs.
@@ -93,21 +107,22 @@ struct KernelOptions : PassPipelineOptions<KernelOptions> {
       *this, "chips",
       llvm::cl::desc("The chips to make code for, such as sm_90 (default "
                      "sm_90)")};
-  Option<std::string> format{
-      *this, "format",
-      llvm::cl::desc("The form of the code: ptx or cubin (default ptx)"),
-      llvm::cl::init("ptx")};
+  Option<bool> assemble{
+      *this, "assemble",
+      llvm::cl::desc("Make machine code of the PTX, which stays beside it"),
+      llvm::cl::init(false)};
 };
 } // namespace
 
 void pipewright::registerKernelPipelines() {
   PassPipelineRegistration<KernelOptions>(
-      "pp-codegen-cuda", "compile bufferized functions to kernels",
+      "pp-codegen-kernels", "compile bufferized functions to kernels",
       [](OpPassManager &pm, const KernelOptions &options) {
         buildKernelPipeline(pm);
         SerializeKernelsOptions serialize;
         serialize.chips.assign(options.chips.begin(), options.chips.end());
-        serialize.format = options.format;
         pm.addPass(createSerializeKernels(serialize));
+        if (options.assemble)
+          pm.addPass(createAssembleKernels());
       });
 }

@@ -1,9 +1,10 @@
-//===- SerializeKernels.cpp - Kernels as PTX or machine code
+//===- SerializeKernels.cpp - Kernels as PTX
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
+#include "Chips.h"
 #include "Toolkit.h"
 
 #include "pipewright/Codegen/Passes.h"
@@ -15,6 +16,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/TargetParser/Triple.h"
 
 namespace pipewright {
@@ -61,9 +63,10 @@ struct SerializeKernels
   using SerializeKernelsBase::SerializeKernelsBase;
 
   void runOnOperation() override {
-    if (format != "ptx" && format != "cubin") {
-      getOperation().emitError("there is no format '")
-          << format << "' of kernels; use ptx or cubin";
+    llvm::Expected<SmallVector<std::string>> all =
+        cuda::getChips(chips.empty() ? "sm_90" : llvm::join(chips, ","));
+    if (!all) {
+      getOperation().emitError(llvm::toString(all.takeError()));
       return signalPassFailure();
     }
     llvm::Expected<std::string> toolkit = cuda::findToolkit();
@@ -72,23 +75,21 @@ struct SerializeKernels
       getOperation().emitError(llvm::toString(toolkit.takeError()));
       return signalPassFailure();
     }
-    if (toolkit->empty() && (format == "cubin" || needed)) {
-      getOperation().emitError("cannot find the CUDA toolkit; set CUDA_HOME to "
-                               "its folder");
+    if (toolkit->empty() && needed) {
+      needed.emitError("is of the CUDA toolkit's library: ")
+          << cuda::missingToolkit;
       return signalPassFailure();
     }
     allowRegisters(getOperation());
     setDataLayouts(getOperation());
-    if (failed(runPipeline(*buildPipeline(*toolkit), getOperation())))
+    if (failed(runPipeline(*buildPipeline(*all, *toolkit), getOperation())))
       signalPassFailure();
   }
 
 private:
-  std::unique_ptr<OpPassManager> buildPipeline(StringRef toolkit) {
+  std::unique_ptr<OpPassManager> buildPipeline(ArrayRef<std::string> all,
+                                               StringRef toolkit) {
     auto pm = std::make_unique<OpPassManager>(ModuleOp::getOperationName());
-    SmallVector<std::string> all(chips.begin(), chips.end());
-    if (all.empty())
-      all.push_back("sm_90");
     for (const std::string &chip : all) {
       GpuNVVMAttachTargetOptions options;
       options.chip = chip;
@@ -99,7 +100,7 @@ private:
     }
     GpuModuleToBinaryPassOptions options;
     options.toolkitPath = toolkit.str();
-    options.compilationTarget = format == "ptx" ? "isa" : "bin";
+    options.compilationTarget = "isa";
     pm->addPass(createGpuModuleToBinaryPass(options));
     return pm;
   }

@@ -14,10 +14,14 @@
 using namespace llvm;
 using namespace pipewright;
 
-static bool hasAssembler(StringRef folder) {
+static std::string getAssembler(StringRef folder) {
   SmallString<128> assembler(folder);
   sys::path::append(assembler, "bin", "ptxas");
-  return sys::fs::can_execute(assembler);
+  return assembler.str().str();
+}
+
+static bool hasAssembler(StringRef folder) {
+  return sys::fs::can_execute(getAssembler(folder));
 }
 
 Expected<std::string> cuda::findToolkit() {
@@ -33,4 +37,13 @@ Expected<std::string> cuda::findToolkit() {
   }
   std::string standard = "/usr/local/cuda";
   return hasAssembler(standard) ? standard : std::string();
+}
+
+Expected<std::string> cuda::findAssembler() {
+  Expected<std::string> toolkit = findToolkit();
+  if (!toolkit)
+    return toolkit.takeError();
+  if (toolkit->empty())
+    return createStringError(StringRef(missingToolkit));
+  return getAssembler(*toolkit);
 }

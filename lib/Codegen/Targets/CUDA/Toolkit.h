@@ -13,10 +13,16 @@
 
 namespace pipewright::cuda {
 
+constexpr llvm::StringLiteral missingToolkit =
+    "cannot find the CUDA toolkit; set CUDA_HOME to its folder";
+
 /// The folder of the CUDA toolkit: CUDA_HOME, else CUDA_PATH, else
 /// /usr/local/cuda. Empty if there is none; an error if a variable names a
 /// folder that is none.
 llvm::Expected<std::string> findToolkit();
+
+/// The toolkit's assembler, `ptxas`; an error if there is none.
+llvm::Expected<std::string> findAssembler();
 
 } // namespace pipewright::cuda
 

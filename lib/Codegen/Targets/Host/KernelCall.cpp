@@ -6,7 +6,7 @@
 
 #include "KernelCall.h"
 
-#include "CPU.h"
+#include "Host.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,8 +50,8 @@ static void declareKernel(Operation *user, StringRef name,
   kernel.setPrivate();
 }
 
-void cpu::emitKernelCall(const KernelCall &call, Location loc,
-                         OpBuilder &builder) {
+void host::emitKernelCall(const KernelCall &call, Location loc,
+                          OpBuilder &builder) {
   SmallVector<Value> operands;
   for (Value buffer : call.buffers)
     operands.push_back(castBuffer(buffer, loc, builder));
@@ -69,8 +69,9 @@ void cpu::emitKernelCall(const KernelCall &call, Location loc,
   func::CallOp::create(builder, loc, name, TypeRange(), operands);
 }
 
-void cpu::emitMatMul(const MatMulCall &call, Location loc, OpBuilder &builder) {
-  emitKernelCall({"pprtCpuMatmul",
+void host::emitMatMul(const MatMulCall &call, StringRef prefix, Location loc,
+                      OpBuilder &builder) {
+  emitKernelCall({(prefix + "Matmul").str(),
                   call.lhs,
                   call.result,
                   {call.lhs, call.rhs, call.result},
@@ -80,10 +81,10 @@ void cpu::emitMatMul(const MatMulCall &call, Location loc, OpBuilder &builder) {
                  loc, builder);
 }
 
-void cpu::emitExpertCall(const ExpertCall &call, Location loc,
-                         OpBuilder &builder) {
+void host::emitExpertCall(const ExpertCall &call, StringRef prefix,
+                          Location loc, OpBuilder &builder) {
   bool isProduct = call.form == ExpertForm::Product;
-  emitKernelCall({isProduct ? "pprtCpuExpertMatmul" : "pprtCpuExpertOuter",
+  emitKernelCall({(prefix + (isProduct ? "ExpertMatmul" : "ExpertOuter")).str(),
                   call.lhs,
                   call.result,
                   {call.lhs, call.rhs, call.experts, call.result,

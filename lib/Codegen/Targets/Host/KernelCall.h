@@ -4,17 +4,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEWRIGHT_LIB_CODEGEN_TARGETS_CPU_KERNELCALL_H
-#define PIPEWRIGHT_LIB_CODEGEN_TARGETS_CPU_KERNELCALL_H
+#ifndef PIPEWRIGHT_LIB_CODEGEN_TARGETS_HOST_KERNELCALL_H
+#define PIPEWRIGHT_LIB_CODEGEN_TARGETS_HOST_KERNELCALL_H
 
 #include "mlir/IR/Builders.h"
 
-namespace pipewright::cpu {
+#include <string>
+
+namespace pipewright::host {
 
 /// A call of a kernel that is made for several types of operand and result.
 struct KernelCall {
   /// The kernel's name without the types.
-  llvm::StringRef stem;
+  std::string stem;
   /// The types of the first operand and of the result name the kernel.
   mlir::Value operand, result;
   /// What it gets: contiguous memrefs, then sizes, then flags.
@@ -26,6 +28,6 @@ struct KernelCall {
 void emitKernelCall(const KernelCall &call, mlir::Location loc,
                     mlir::OpBuilder &builder);
 
-} // namespace pipewright::cpu
+} // namespace pipewright::host
 
-#endif // PIPEWRIGHT_LIB_CODEGEN_TARGETS_CPU_KERNELCALL_H
+#endif // PIPEWRIGHT_LIB_CODEGEN_TARGETS_HOST_KERNELCALL_H

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CPU.h"
+#include "Host.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,7 +34,17 @@ static Expected<std::string> findSystemLibrary(StringRef name) {
                            " in the system's library folders");
 }
 
-Error cpu::linkExecutable(const LinkOptions &options, StringRef path) {
+/// What tells the linker the form of what it makes.
+static std::vector<std::string> getFormArguments(host::ExecutableForm form) {
+  if (form == host::ExecutableForm::Plain)
+    return {"-pie", "--dynamic-linker", "/lib64/ld-linux-x86-64.so.2"};
+  // The loader refuses to load what is marked as an executable. What several
+  // ranks in a process define must stay their own.
+  return {"-shared", "-e", "_start", "-Bsymbolic"};
+}
+
+Error host::linkExecutable(const LinkOptions &options, ExecutableForm form,
+                           StringRef path) {
   Expected<std::string> c = findSystemLibrary("libc.so.6");
   if (!c)
     return c.takeError();
@@ -43,10 +53,10 @@ Error cpu::linkExecutable(const LinkOptions &options, StringRef path) {
     return math.takeError();
 
   std::vector<std::string> arguments = {
-      "ld.lld", "-pie", "-o", path.str(), "--dynamic-linker",
-      "/lib64/ld-linux-x86-64.so.2", "-z", "noexecstack", "-z", "relro",
+      "ld.lld", "-o", path.str(), "-z", "noexecstack", "-z", "relro",
       // One machine may build while it trains: leave it its cores.
       "--threads=1"};
+  llvm::append_range(arguments, getFormArguments(form));
   llvm::append_range(arguments, options.objects);
   llvm::append_range(arguments,
                      ArrayRef<std::string>{options.runtimeLibrary, "-rpath",

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CPU.h"
+#include "Host.h"
 
 #include "llvm/IR/Module.h"
 
@@ -34,6 +34,14 @@ _start:
   .size _start, .-_start
 )";
 
-void cpu::addEntryPoint(llvm::Module &module) {
+// A linker writes this section only into executables, but takes it as it is.
+static constexpr llvm::StringLiteral interpreterCode = R"(
+  .section .interp, "a", @progbits
+  .asciz "/lib64/ld-linux-x86-64.so.2"
+)";
+
+void host::addEntryPoint(llvm::Module &module, ExecutableForm form) {
   module.appendModuleInlineAsm(startCode);
+  if (form == ExecutableForm::Loadable)
+    module.appendModuleInlineAsm(interpreterCode);
 }

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CPU.h"
+#include "Host.h"
 
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -66,8 +66,8 @@ createMachine(const Processor &processor) {
   std::unique_ptr<MCSubtargetInfo> processors(
       target->createMCSubtargetInfo(triple, "", ""));
   if (!processors->isCPUStringValid(processor.name))
-    return createStringError("there is no processor '" + processor.name +
-                             "' in the target 'cpu'");
+    return createStringError("there is no x86-64 processor '" + processor.name +
+                             "'");
   return std::unique_ptr<TargetMachine>(target->createTargetMachine(
       triple, processor.name, processor.features, llvm::TargetOptions(),
       Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
@@ -108,7 +108,11 @@ static void optimize(Module &module, TargetMachine &machine) {
       .run(module, modules);
 }
 
-Expected<ObjectCode> cpu::emitObject(Module &module, StringRef processorName) {
+Error host::checkProcessor(StringRef processor) {
+  return createMachine(getProcessor(processor)).takeError();
+}
+
+Expected<ObjectCode> host::emitObject(Module &module, StringRef processorName) {
   Processor processor = getProcessor(processorName);
   Expected<std::unique_ptr<TargetMachine>> machine = createMachine(processor);
   if (!machine)
@@ -124,7 +128,7 @@ Expected<ObjectCode> cpu::emitObject(Module &module, StringRef processorName) {
   legacy::PassManager emission;
   if ((*machine)->addPassesToEmitFile(emission, stream, /*DwoOut=*/nullptr,
                                       CodeGenFileType::ObjectFile))
-    return createStringError("the target 'cpu' cannot emit object files");
+    return createStringError("cannot emit object files");
   emission.run(module);
   return object;
 }

@@ -1,0 +1,99 @@
+//===- CUDATarget.cpp - NVIDIA devices, one a rank
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Host/Host.h"
+#include "CUDA.h"
+#include "Chips.h"
+#include "Toolkit.h"
+
+#include "pipewright/Codegen/Passes.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace pipewright;
+
+static constexpr llvm::StringLiteral prefix = "pprtCuda";
+static constexpr llvm::StringLiteral copyFunction = "pprtCudaCopy";
+static constexpr auto form = host::ExecutableForm::Loadable;
+
+/// The host's code only calls the runtime: it runs on any processor.
+static constexpr llvm::StringLiteral hostProcessor = "x86-64";
+
+/// Declares the runtime's function for \p call, unless the module has it.
+static mlir::LLVM::LLVMFuncOp declareCopy(const CopyCall &call,
+                                          mlir::OpBuilder &builder) {
+  using namespace mlir;
+  auto module = builder.getBlock()->getParent()->getParentOfType<ModuleOp>();
+  if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(copyFunction))
+    return known;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(module.getBody());
+  return LLVM::LLVMFuncOp::create(
+      builder, module.getLoc(), copyFunction,
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  {call.target.getType(), call.source.getType(),
+                                   call.bytes.getType()}));
+}
+
+namespace {
+struct CUDATarget : CodegenTarget {
+  llvm::StringRef getName() const override { return "cuda"; }
+  llvm::StringRef getDescription() const override {
+    return "NVIDIA devices from sm_80 on, one a rank, NCCL between ranks";
+  }
+  llvm::StringRef getRuntimeLibrary() const override {
+    return "libpprt-cuda.so";
+  }
+  llvm::Error checkOptions(const TargetOptions &options) const override {
+    if (auto chips = cuda::getChips(options.processor); !chips)
+      return chips.takeError();
+    return cuda::findAssembler().takeError();
+  }
+  bool hasMatMul(mlir::Type element) const override {
+    return element.isF32() || element.isBF16() || element.isF16();
+  }
+  void emitMatMul(const MatMulCall &call, mlir::Location loc,
+                  mlir::OpBuilder &builder) const override {
+    host::emitMatMul(call, prefix, loc, builder);
+  }
+  void emitExpertCall(const ExpertCall &call, mlir::Location loc,
+                      mlir::OpBuilder &builder) const override {
+    host::emitExpertCall(call, prefix, loc, builder);
+  }
+  void emitCopy(const CopyCall &call, mlir::Location loc,
+                mlir::OpBuilder &builder) const override {
+    mlir::LLVM::CallOp::create(
+        builder, loc, declareCopy(call, builder),
+        mlir::ValueRange{call.target, call.source, call.bytes});
+  }
+  void addBufferPasses(mlir::OpPassManager &functions) const override {
+    addKernelPasses(functions);
+  }
+  void addLoweringPasses(mlir::OpPassManager &pm,
+                         const TargetOptions &options) const override {
+    cuda::addLoweringPasses(pm, options.processor);
+  }
+  llvm::Expected<ObjectCode>
+  emitObject(llvm::Module &module,
+             const TargetOptions &options) const override {
+    return host::emitObject(module, hostProcessor);
+  }
+  void addEntryPoint(llvm::Module &module) const override {
+    host::addEntryPoint(module, form);
+  }
+  llvm::Error linkExecutable(const LinkOptions &options,
+                             llvm::StringRef path) const override {
+    return host::linkExecutable(options, form, path);
+  }
+};
+} // namespace
+
+namespace pipewright {
+void registerCUDATarget(TargetRegistry &registry) {
+  registry.add(std::make_unique<CUDATarget>());
+}
+} // namespace pipewright
