@@ -20,12 +20,24 @@ Warp::Warp(Block &block, unsigned index) : block(block), index(index) {
   states.fill(LaneState::Exited);
   forEachLane(exists,
               [&](unsigned lane) { states[lane] = LaneState::Running; });
+  std::vector<Registers> &spare = getSpareRegisters();
+  if (!spare.empty()) {
+    registers = std::move(spare.back());
+    spare.pop_back();
+  }
   registers.resize(program.registerMasks.size());
   written.resize(program.registerMasks.size());
   callParameters.resize(size_t(program.callBytes) * warpSize);
   if (program.localBytes > 0)
     for (unsigned lane = 0; lane < lanes; ++lane)
       locals.emplace_back("local", Word(0), program.localBytes);
+}
+
+Warp::~Warp() { getSpareRegisters().push_back(std::move(registers)); }
+
+std::vector<Warp::Registers> &Warp::getSpareRegisters() {
+  static thread_local std::vector<Registers> spare;
+  return spare;
 }
 
 LaneMask Warp::getLanes(LaneState state) const {

@@ -69,6 +69,7 @@ public:
   enum class LaneState : uint8_t { Running, AtBarrier, AtSync, Exited };
 
   Warp(Block &block, unsigned index);
+  ~Warp();
 
   /// Executes up to \p steps instructions; stops when no lane can run.
   void run(unsigned steps);
@@ -169,7 +170,12 @@ private:
   std::array<LaneMask, warpSize> awaited{};
   std::array<std::vector<Frame>, warpSize> frames;
 
-  std::vector<std::array<Word, warpSize>> registers;
+  /// Those of all functions of the module; what nobody wrote is anything.
+  using Registers = std::vector<std::array<Word, warpSize>>;
+  /// Their memory, which new warps take over: to clear it takes longer than
+  /// what many a warp does.
+  static std::vector<Registers> &getSpareRegisters();
+  Registers registers;
   std::vector<LaneMask> written;
   std::vector<uint8_t> callParameters;
   std::vector<Region> locals;
