@@ -11,8 +11,8 @@
 
 namespace pprt::cuda {
 
-/// Of Updates.cu, by the numbers that CMakeLists.txt gives them.
-extern const PprtKernelModule updateKernels;
+/// Those of Updates.cu and Experts.cu, with numbers by CMakeLists.txt.
+extern const PprtKernelModule updateKernels, expertKernels;
 
 } // namespace pprt::cuda
 

@@ -19,8 +19,8 @@ DeviceTest::DeviceTest() : to(getComputeStream()) {
   to = {};
   check(cudaStreamCreateWithFlags(&to.stream, cudaStreamNonBlocking), "stream");
   check(cublasLtCreate(&to.library), "library");
-  to.workspaceBytes = 1 << 10;
-  to.workspace = allocate(to.workspaceBytes);
+  to.workspaceBytes = 1 << 12;
+  check(cudaMalloc(&to.workspace, to.workspaceBytes), "memory");
   // The interpreter runs PTX only, and there is no machine code for this one.
   to.chip = 120;
 }
@@ -28,14 +28,22 @@ DeviceTest::DeviceTest() : to(getComputeStream()) {
 DeviceTest::~DeviceTest() {
   cudadouble::endSteadyState();
   release();
-  for (void *data : memory)
-    check(cudaFree(data), "memory");
-  for (void *data : pinned)
-    check(cudaFreeHost(data), "memory");
+  freeMemory();
+  check(cudaFree(to.workspace), "memory");
   check(cublasLtDestroy(to.library), "library");
   check(cudaStreamDestroy(to.stream), "stream");
   EXPECT_EQ(cudadouble::getFaults(), Texts());
   EXPECT_EQ(cudadouble::getLeaks(), Texts());
+}
+
+void DeviceTest::freeMemory() {
+  cudadouble::endSteadyState();
+  for (void *data : memory)
+    check(cudaFree(data), "memory");
+  for (void *data : pinned)
+    check(cudaFreeHost(data), "memory");
+  memory.clear();
+  pinned.clear();
 }
 
 void *DeviceTest::allocate(size_t bytes) {

@@ -26,6 +26,9 @@ protected:
   /// Gives all back, and expects that nothing went wrong or is left.
   ~DeviceTest() override;
 
+  /// Gives back what was allocated and uploaded so far: a launch takes as long
+  /// as there is much of it.
+  void freeMemory();
   void *allocate(size_t bytes);
   void *allocatePinned(size_t bytes);
 

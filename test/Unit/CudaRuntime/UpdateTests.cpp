@@ -104,6 +104,7 @@ protected:
       EXPECT_EQ(download(parameter.at[2], count), parameter.first) << count;
       EXPECT_EQ(download(parameter.at[3], count), parameter.second) << count;
     }
+    freeMemory();
   }
 
   template <typename RealTy>
