@@ -171,6 +171,31 @@ def ExpandBFloat16 : Pass<"pp-expand-bfloat16", "::mlir::ModuleOp"> {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+def SplitReductions : Pass<"pp-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "reduce in two steps what is too much for a few blocks";
+  let description = [{
+    Requires a bufferized function whose workspace is not planned yet. A
+    reduction whose results have too few blocks to occupy a device, such as a
+    sum over the rows of a tall matrix, first reduces parts of its iterations
+    into a buffer of its own, and then the parts. The order of both depends on
+    the shape alone.
+
+    ```mlir
+    linalg.generic … ins(%x : memref<8192x256xf32>) outs(%sum : memref<256xf32>)
+    ```
+    becomes
+    ```mlir
+    %parts = memref.expand_shape %x … : … into memref<128x64x256xf32>
+    %partial = memref.alloc() : memref<128x256xf32>
+    linalg.generic … ins(%parts) outs(%partial : memref<128x256xf32>)
+    linalg.generic … ins(%partial) outs(%sum : memref<256xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def LowerToKernels : Pass<"pp-lower-to-kernels", "::mlir::func::FuncOp"> {
   let summary = "turn linalg ops and loops on buffers into kernels";
   let description = [{
@@ -186,6 +211,7 @@ def LowerToKernels : Pass<"pp-lower-to-kernels", "::mlir::func::FuncOp"> {
     | `elements` | elementwise ops over equally many elements | up to 16 bytes of each buffer |
     | `tiles` | the same, of which some read a transposed operand | a few elements of a square in shared memory |
     | `rows` | reductions over rows, and what comes before and after in the same rows | its share of a row; a row has a warp or a block |
+    | `columns` | reductions over the rows of columns, and elementwise ops before and after | a few columns of a few rows, and one result |
     | `outputs` | any other reduction | an element of the result; up to 16 threads share a long one |
     | `loops` | loops on buffers | what cannot run in parallel, for one iteration of what can |
     | `stores` | single stores | all of them |

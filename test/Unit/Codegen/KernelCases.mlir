@@ -113,6 +113,60 @@ nn.function @bias_grad(%x: tensor<200x70xf32>) -> tensor<70xf32> {
   nn.return %0 : tensor<70xf32>
 }
 
+// Rows that no power of two divides, and an accumulated sum: whatever it held.
+
+nn.function @bias_grad_accumulated(%x: tensor<195x72xbf16>, %b: tensor<72xf32>) -> tensor<72xf32> {
+  %0 = nn.cast %x : tensor<195x72xbf16> -> tensor<195x72xf32>
+  %1 = nn.reduce sum %0 axes [0] : tensor<195x72xf32> -> tensor<72xf32>
+  %2 = nn.accumulate %b, %1 : tensor<72xf32>
+  nn.return %2 : tensor<72xf32>
+}
+
+// Both gradients of a norm's parameters read the rows together.
+
+nn.function @norm_parameters_grad(%d: tensor<2x128x96xf32>, %x: tensor<2x128x96xf32>, %m: tensor<2x128xf32>, %r: tensor<2x128xf32>, %gs: tensor<96xf32>, %gb: tensor<96xf32>) -> (tensor<96xf32>, tensor<96xf32>) {
+  %0 = nn.reduce sum %d axes [0, 1] : tensor<2x128x96xf32> -> tensor<96xf32>
+  %1 = nn.accumulate %gb, %0 : tensor<96xf32>
+  %2 = nn.reshape %m : tensor<2x128xf32> -> tensor<2x128x1xf32>
+  %3 = nn.broadcast %2 : tensor<2x128x1xf32> -> tensor<2x128x96xf32>
+  %4 = nn.sub %x, %3 : tensor<2x128x96xf32>
+  %5 = nn.reshape %r : tensor<2x128xf32> -> tensor<2x128x1xf32>
+  %6 = nn.broadcast %5 : tensor<2x128x1xf32> -> tensor<2x128x96xf32>
+  %7 = nn.mul %4, %6 : tensor<2x128x96xf32>
+  %8 = nn.mul %d, %7 : tensor<2x128x96xf32>
+  %9 = nn.reduce sum %8 axes [0, 1] : tensor<2x128x96xf32> -> tensor<96xf32>
+  %10 = nn.accumulate %gs, %9 : tensor<96xf32>
+  nn.return %1, %10 : tensor<96xf32>, tensor<96xf32>
+}
+
+// A gradient, and what it is for the bias in front.
+
+nn.function @tanh_grad_and_bias_grad(%d: tensor<256x64xf32>, %y: tensor<256x64xf32>) -> (tensor<256x64xf32>, tensor<64xf32>) {
+  %one = nn.constant dense<1.0> : tensor<256x64xf32>
+  %0 = nn.mul %y, %y : tensor<256x64xf32>
+  %1 = nn.sub %one, %0 : tensor<256x64xf32>
+  %2 = nn.mul %d, %1 : tensor<256x64xf32>
+  %3 = nn.reduce sum %2 axes [0] : tensor<256x64xf32> -> tensor<64xf32>
+  nn.return %2, %3 : tensor<256x64xf32>, tensor<64xf32>
+}
+
+// Channels of images: neither the outermost nor the innermost axis is kept.
+
+nn.function @channel_sums(%x: tensor<3x8x12x12xf32>) -> tensor<8xf32> {
+  %0 = nn.reduce sum %x axes [0, 2, 3] : tensor<3x8x12x12xf32> -> tensor<8xf32>
+  nn.return %0 : tensor<8xf32>
+}
+
+nn.function @softmax_of_columns(%x: tensor<2x40x36xf32>) -> tensor<2x40x36xf32> {
+  %0 = nn.softmax %x axis 1 : tensor<2x40x36xf32>
+  nn.return %0 : tensor<2x40x36xf32>
+}
+
+nn.function @sum_of_many(%x: tensor<40960xf32>) -> tensor<f32> {
+  %0 = nn.reduce sum %x axes [0] : tensor<40960xf32> -> tensor<f32>
+  nn.return %0 : tensor<f32>
+}
+
 nn.function @embedding_grad(%u: tensor<24x48xf32>, %i: tensor<24xi64> {test.low = -6.0, test.high = 5.0}) -> tensor<6x48xf32> {
   %0 = nn.scatter_add %u, %i axis 0 : tensor<24x48xf32>, tensor<24xi64> -> tensor<6x48xf32>
   nn.return %0 : tensor<6x48xf32>

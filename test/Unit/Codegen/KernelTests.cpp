@@ -113,8 +113,15 @@ static const std::map<std::string, Wanted> wantedKernels = {
     {"transpose_of_uneven_lines", {{"tiles_0"}}},
     {"transposes_of_three_axes", {{"tiles_0"}}},
     {"split_heads", {{"elements_0"}}},
-    // What the sums are added to is filled before.
-    {"bias_grad", {{"elements_0", "outputs_1"}}},
+    // Parts of the rows, then the parts.
+    {"bias_grad", {{"columns_0", "columns_1"}}},
+    {"bias_grad_accumulated", {{"columns_0", "columns_1"}}},
+    {"norm_parameters_grad", {{"columns_0", "columns_1"}}},
+    {"tanh_grad_and_bias_grad", {{"columns_0", "columns_1"}}},
+    {"channel_sums", {{"rows_0"}}},
+    // Maxima of columns, sums, and what is made of them.
+    {"softmax_of_columns", {{"columns_0", "columns_1", "elements_2"}, 2.0}},
+    {"sum_of_many", {{"rows_0", "rows_1"}}},
     // The table is filled, then read and written.
     {"embedding_grad", {{"elements_0", "loops_1"}, 1.25}},
 };
@@ -190,7 +197,8 @@ static void expectFaultWithoutBarriers(StringRef function, StringRef part) {
 
 // A barrier that is not there is found, wherever threads exchange values.
 TEST(Kernels, NeedTheirBarriers) {
-  for (StringRef function : {"transpose", "softmax_of_uneven_rows"}) {
+  for (StringRef function :
+       {"transpose", "softmax_of_uneven_rows", "bias_grad"}) {
     SCOPED_TRACE(function.str());
     expectFaultWithoutBarriers(function, "which nothing orders with");
   }

@@ -193,6 +193,18 @@ SmallVector<Value> ChunkEmitter::getLoopIndices(const KernelOp &kernelOp,
     if (entry.column == column && extents == ArrayRef(entry.extents))
       return entry.indices;
   Value rowIndex = row ? row : createIndex(builder, 0);
+  if (!column && kernelOp.form == OpForm::Reduction) {
+    // Nothing asks for the loops that are reduced.
+    SmallVector<int64_t> resultExtents;
+    for (int64_t loop : kernelOp.resultLoops)
+      resultExtents.push_back(extents[loop]);
+    SmallVector<Value> indices(extents.size(), createIndex(builder, 0));
+    for (auto [loop, index] :
+         llvm::zip_equal(kernelOp.resultLoops,
+                         delinearize(builder, rowIndex, resultExtents)))
+      indices[loop] = index;
+    return indices;
+  }
   if (!kernelOp.rowLoops)
     return delinearize(
         builder,
@@ -222,7 +234,7 @@ SmallVector<Value> ChunkEmitter::read(const KernelOp &kernelOp,
   if (!isa<MemRefType>(operand.get().getType()))
     return SmallVector<Value>(chunk.length, operand.get());
   Access access = kernelOp.getAccess(operand);
-  if (access.place == Place::Row)
+  if (access.place == Place::Result)
     return SmallVector<Value>(chunk.length, readRow(access, indices));
   if (const Known *entry = find(access, chunk.column))
     return entry->values;
@@ -313,7 +325,7 @@ void ChunkEmitter::loadRows(const KernelOp &kernelOp) {
     if (!isa<MemRefType>(operand->get().getType()))
       continue;
     Access access = kernelOp.getAccess(*operand);
-    if (access.place == Place::Row)
+    if (access.place == Place::Result)
       readRow(access, indices);
   }
 }
@@ -369,7 +381,6 @@ ChunkEmitter::emitContributions(const KernelOp &kernelOp, const Chunk &chunk) {
 void ChunkEmitter::emitTotals(const KernelOp &kernelOp, ValueRange totals) {
   linalg::GenericOp op = kernelOp.op;
   SmallVector<Value> indices = getLoopIndices(kernelOp, /*column=*/Value());
-  indices.resize(kernelOp.extents.size(), createIndex(builder, 0));
   for (auto [init, combiner, total] :
        llvm::zip_equal(op.getDpsInitsMutable(), kernelOp.combiners, totals)) {
     Access access = kernelOp.getAccess(init);

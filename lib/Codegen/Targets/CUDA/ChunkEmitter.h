@@ -34,8 +34,9 @@ struct Chunk {
 /// Emits the ops of a group for one thread.
 class ChunkEmitter {
 public:
-  /// \p row is null if the space has one row. Values that are read again come
-  /// from registers; elements only if \p keepsElements.
+  /// \p row is null if the space has one row; for results of columns, it is the
+  /// result's number. Values that are read again come from registers; elements
+  /// only if \p keepsElements.
   ChunkEmitter(const KernelGroup &group, mlir::ImplicitLocOpBuilder &builder,
                mlir::Value row, bool keepsElements)
       : group(group), builder(builder), row(row), keepsElements(keepsElements) {
@@ -68,10 +69,10 @@ public:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   emitContributions(const KernelOp &kernelOp, const Chunk &chunk);
 
-  /// Combines the \p totals of a row with what the results held before.
+  /// Combines the \p totals of a result with what the results held before.
   void emitTotals(const KernelOp &kernelOp, mlir::ValueRange totals);
 
-  /// Computes an op of the form Row.
+  /// Computes an op of the form Result.
   void emitRow(const KernelOp &kernelOp);
 
   /// Whether something is stored where another thread may have loaded from:

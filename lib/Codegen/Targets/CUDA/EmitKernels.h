@@ -36,6 +36,11 @@ mlir::LogicalResult emitTiles(const KernelGroup &group,
 mlir::LogicalResult emitRows(const KernelGroup &group, Launcher &launcher,
                              mlir::ImplicitLocOpBuilder &builder);
 
+/// A block reduces a few columns. Threads in direction y share the rows and
+/// meet in shared memory.
+mlir::LogicalResult emitColumns(const KernelGroup &group, Launcher &launcher,
+                                mlir::ImplicitLocOpBuilder &builder);
+
 /// A thread, or a few that share the reduction, computes one element of the
 /// results. Sums are in an order that depends on the shape alone.
 mlir::LogicalResult emitOutputs(mlir::linalg::GenericOp op, Launcher &launcher,

@@ -57,6 +57,11 @@ static RowShape chooseShape(const KernelGroup &group) {
   return shape;
 }
 
+bool cuda::fitsRegisters(const KernelGroup &group) {
+  return group.getSpace().reducedRows > 0 ||
+         chooseShape(group).chunksPerThread > 0;
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -157,7 +162,7 @@ private:
   }
 
   void build(const KernelOp &kernelOp) {
-    if (kernelOp.form == OpForm::Row)
+    if (kernelOp.form == OpForm::Result)
       return emitter.emitRow(kernelOp);
     emitter.loadRows(kernelOp);
     if (kernelOp.form == OpForm::Reduction)

@@ -31,8 +31,8 @@ public:
   TileKernel(const KernelGroup &group, ArrayRef<Crossing> crossings,
              ImplicitLocOpBuilder &builder)
       : group(group), crossings(crossings), builder(builder),
-        extents(crossings.front().kernelOp->extents),
-        along(extents.size() - 1), across(crossings.front().loop) {}
+        extents(crossings.front().kernelOp->extents), along(extents.size() - 1),
+        across(crossings.front().loop) {}
 
   LogicalResult build(Launcher &launcher) {
     SmallVector<int64_t> blocks;
@@ -62,7 +62,8 @@ private:
                                             gpu::AddressSpace::Workgroup);
     // A word more: the elements of a column are in different banks.
     int64_t bits = type.getElementTypeBitWidth();
-    int64_t pitch = side + std::max<int64_t>(1, 32 / std::max<int64_t>(8, bits));
+    int64_t pitch =
+        side + std::max<int64_t>(1, 32 / std::max<int64_t>(8, bits));
     tiles.push_back(launch.addWorkgroupAttribution(
         MemRefType::get({side, pitch}, type.getElementType(),
                         MemRefLayoutAttrInterface(), space),
@@ -102,9 +103,8 @@ private:
     for (auto [crossing, tile] : llvm::zip_equal(crossings, tiles)) {
       linalg::GenericOp op = crossing.kernelOp->op;
       AffineMap map = op.getMatchingIndexingMap(crossing.operand);
-      Value value =
-          memref::LoadOp::create(builder, crossing.operand->get(),
-                                 applyMap(builder, map, indices));
+      Value value = memref::LoadOp::create(builder, crossing.operand->get(),
+                                           applyMap(builder, map, indices));
       memref::StoreOp::create(builder, value, tile, ValueRange{y, x});
     }
   }

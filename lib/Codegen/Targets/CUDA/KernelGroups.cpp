@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "llvm/ADT/bit.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -38,6 +38,44 @@ std::optional<SmallVector<Combiner>> cuda::getCombiners(linalg::GenericOp op) {
   return combiners;
 }
 
+namespace {
+/// The loops of a reduction, if those that are reduced follow each other.
+struct ReducedLoops {
+  /// Which are reduced.
+  int64_t first, end;
+  /// How many iterations those before, the reduced ones and those after have.
+  int64_t before, reduced, after;
+  bool isOverRows;
+
+  KernelSpace getSpace() const {
+    return isOverRows ? KernelSpace{before * reduced, after, reduced}
+                      : KernelSpace{before, reduced};
+  }
+};
+} // namespace
+
+static std::optional<ReducedLoops> getReducedLoops(linalg::GenericOp op) {
+  SmallVector<IteratorType> iterators = op.getIteratorTypesArray();
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  ReducedLoops loops;
+  loops.first =
+      llvm::find(iterators, IteratorType::reduction) - iterators.begin();
+  loops.end = loops.first + op.getNumReductionLoops();
+  ArrayRef<IteratorType> reduced =
+      ArrayRef(iterators).slice(loops.first, op.getNumReductionLoops());
+  if (reduced.empty() || llvm::is_contained(reduced, IteratorType::parallel))
+    return std::nullopt;
+  auto count = [&](int64_t first, int64_t end) {
+    return ShapedType::getNumElements(
+        ArrayRef(extents).slice(first, end - first));
+  };
+  loops.before = count(0, loops.first);
+  loops.reduced = count(loops.first, loops.end);
+  loops.after = count(loops.end, extents.size());
+  loops.isOverRows = loops.end < static_cast<int64_t>(extents.size());
+  return loops;
+}
+
 /// The number of outer loops with \p rows iterations in all, none if there is
 /// no such number.
 static std::optional<int64_t> countRowLoops(ArrayRef<int64_t> extents,
@@ -52,68 +90,79 @@ static std::optional<int64_t> countRowLoops(ArrayRef<int64_t> extents,
   return product == rows ? std::optional<int64_t>(count) : std::nullopt;
 }
 
-/// \p op in \p space, or none if it has no place there.
-static std::optional<KernelOp> findPlace(linalg::GenericOp op,
-                                         KernelSpace space) {
-  SmallVector<IteratorType> iterators = op.getIteratorTypesArray();
-  int64_t parallel = op.getNumParallelLoops();
-  if (llvm::is_contained(ArrayRef(iterators).take_front(parallel),
-                         IteratorType::reduction))
+/// A reduction in \p space, or none if it has no place there.
+static std::optional<KernelOp> findReduction(linalg::GenericOp op,
+                                             KernelSpace space) {
+  std::optional<ReducedLoops> loops = getReducedLoops(op);
+  std::optional<SmallVector<Combiner>> combiners = getCombiners(op);
+  if (!loops || !combiners)
     return std::nullopt;
-  KernelOp result{op, OpForm::Element, op.getStaticLoopRanges(), {}, {}};
-  ArrayRef<int64_t> extents = result.extents;
-  int64_t outer = ShapedType::getNumElements(extents.take_front(parallel));
-  if (op.getNumReductionLoops() > 0) {
-    std::optional<SmallVector<Combiner>> combiners = getCombiners(op);
-    if (outer != space.rows || !combiners ||
-        ShapedType::getNumElements(extents) != space.getNumElements())
-      return std::nullopt;
-    result.form = OpForm::Reduction;
-    result.combiners = *combiners;
-    result.rowLoops = parallel;
-    return result;
-  }
-  if (outer == space.getNumElements()) {
-    result.rowLoops = countRowLoops(extents, space.rows);
-    return result;
-  }
-  if (outer != space.rows)
+  KernelSpace own = loops->getSpace();
+  if (own.rows != space.rows || own.columns != space.columns ||
+      own.reducedRows != space.reducedRows)
     return std::nullopt;
-  result.form = OpForm::Row;
-  result.rowLoops = extents.size();
+  KernelOp result(op, OpForm::Reduction);
+  result.combiners = *combiners;
+  result.rowLoops = own.reducedRows == 0 ? loops->first : loops->end;
+  for (int64_t loop = 0; loop < op.getNumLoops(); ++loop)
+    if (loop < loops->first || loop >= loops->end)
+      result.resultLoops.push_back(loop);
   return result;
 }
 
-/// The number of outer loops whose indices, in order, are where \p map points
-/// to; none if it points elsewhere. Axes of extent 1 have no index.
-static std::optional<unsigned> countLeadingLoops(AffineMap map,
-                                                 MemRefType type) {
-  unsigned count = 0;
+/// \p op in \p space, or none if it has no place there.
+static std::optional<KernelOp> findPlace(linalg::GenericOp op,
+                                         KernelSpace space) {
+  if (op.getNumReductionLoops() > 0)
+    return findReduction(op, space);
+  KernelOp result(op, OpForm::Element);
+  int64_t iterations = ShapedType::getNumElements(result.extents);
+  if (iterations == space.getNumElements()) {
+    result.rowLoops = countRowLoops(result.extents, space.rows);
+    return result;
+  }
+  if (iterations != space.getNumResults())
+    return std::nullopt;
+  result.form = OpForm::Result;
+  result.rowLoops = result.extents.size();
+  return result;
+}
+
+/// Whether \p map points to the indices of \p loops, in order. Axes of extent 1
+/// have no index.
+static bool selects(AffineMap map, MemRefType type, ArrayRef<int64_t> loops) {
   for (auto [expr, extent] :
        llvm::zip_equal(map.getResults(), type.getShape())) {
     if (isa<AffineConstantExpr>(expr) && extent == 1)
       continue;
     auto dim = dyn_cast<AffineDimExpr>(expr);
-    if (!dim || dim.getPosition() != count)
-      return std::nullopt;
-    ++count;
+    if (!dim || loops.empty() || dim.getPosition() != loops.front())
+      return false;
+    loops = loops.drop_front();
   }
-  return count;
+  return loops.empty();
 }
 
 Access KernelOp::getAccess(OpOperand &operand) const {
   linalg::GenericOp generic = op;
   AffineMap map = generic.getMatchingIndexingMap(&operand);
+  auto type = cast<MemRefType>(operand.get().getType());
   Access access{operand.get(), map, Place::Other, getMemory(operand.get()),
                 generic};
-  std::optional<unsigned> loops =
-      countLeadingLoops(map, cast<MemRefType>(operand.get().getType()));
-  if (!loops || !access.memory.isContiguous)
+  if (!access.memory.isContiguous)
     return access;
-  if (form != OpForm::Row && *loops == extents.size())
+  auto all = llvm::to_vector(llvm::seq<int64_t>(extents.size()));
+  if (form != OpForm::Result && selects(map, type, all))
     access.place = Place::Element;
-  else if (rowLoops && *loops == *rowLoops)
-    access.place = Place::Row;
+  else if (form == OpForm::Result && selects(map, type, all))
+    access.place = Place::Result;
+  else if (form == OpForm::Reduction &&
+           (rowsAreResults || generic.isDpsInit(&operand)) &&
+           selects(map, type, resultLoops))
+    access.place = Place::Result;
+  else if (form == OpForm::Element && rowsAreResults && rowLoops &&
+           selects(map, type, ArrayRef(all).take_front(*rowLoops)))
+    access.place = Place::Result;
   return access;
 }
 
@@ -167,12 +216,13 @@ bool KernelGroup::add(linalg::GenericOp op) {
   std::optional<KernelOp> kernelOp = findPlace(op, space);
   if (!kernelOp)
     return false;
+  kernelOp->rowsAreResults = space.reducedRows == 0;
   SmallVector<Access> newReads = ::getReads(*kernelOp);
   SmallVector<Access> newWrites;
   for (OpOperand &init : op.getDpsInitsMutable())
     newWrites.push_back(kernelOp->getAccess(init));
   for (const Access &write : newWrites)
-    if ((kernelOp->form != OpForm::Element && write.place != Place::Row) ||
+    if ((kernelOp->form != OpForm::Element && write.place != Place::Result) ||
         !isSafe(write, reads) || !isSafe(write, writes) ||
         !isSafe(write, newReads))
       return false;
@@ -191,6 +241,14 @@ bool KernelGroup::isElementwise() const {
          });
 }
 
+/// Whether each iteration has an element of its own where \p map, if there is
+/// one, points to.
+static bool hasAllLoops(AffineMap map) {
+  return map && map.getNumDims() > 0 &&
+         llvm::all_of(llvm::seq<unsigned>(map.getNumDims()),
+                      [&](unsigned dim) { return map.isFunctionOfDim(dim); });
+}
+
 /// The largest power of two that divides \p value.
 static int64_t getPowerOfTwo(int64_t value) { return value & -value; }
 
@@ -200,12 +258,12 @@ int64_t KernelGroup::getVectorLength() const {
   unsigned bits = 16;
   for (ArrayRef<Access> accesses : {getReads(), getWrites()})
     for (const Access &access : accesses)
-      if (access.place == Place::Element)
+      if (access.place == Place::Element || hasAllLoops(access.map))
         bits = std::max(bits, getElementTypeOrSelf(access.buffer.getType())
                                   .getIntOrFloatBitWidth());
   int64_t length = std::max<int64_t>(1, 128 / bits);
   for (const KernelOp &kernelOp : ops)
-    if (kernelOp.form != OpForm::Row && kernelOp.extents.size() > 1)
+    if (kernelOp.form != OpForm::Result && kernelOp.extents.size() > 1)
       length = std::min(length, getPowerOfTwo(kernelOp.extents.back()));
   // Elements that are left over have threads of their own; rows have none.
   return isElementwise() ? length
@@ -222,6 +280,56 @@ int64_t KernelGroup::getNumElementBuffers() const {
           }))
         distinct.push_back(access);
   return distinct.size();
+}
+
+namespace {
+/// The memory that an op touches.
+struct Footprint {
+  SmallVector<Memory> reads, writes;
+};
+} // namespace
+
+static bool overlap(ArrayRef<Memory> lhs, ArrayRef<Memory> rhs) {
+  return llvm::any_of(lhs, [&](const Memory &memory) {
+    return llvm::any_of(
+        rhs, [&](const Memory &other) { return mayOverlap(memory, other); });
+  });
+}
+
+/// What \p op touches, loads before it included whose values it uses: kernels
+/// do these themselves.
+static Footprint getFootprint(linalg::GenericOp op) {
+  Footprint footprint;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    footprint.writes.push_back(getMemory(init.get()));
+    if (op.getNumReductionLoops() > 0 || op.payloadUsesValueFromOperand(&init))
+      footprint.reads.push_back(getMemory(init.get()));
+  }
+  op.getBody()->walk([&](memref::LoadOp load) {
+    footprint.reads.push_back(getMemory(load.getMemRef()));
+  });
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(op.getRegion(), used);
+  for (OpOperand *operand : op.getDpsInputOperands())
+    used.insert(operand->get());
+  SmallVector<Value> pending = used.takeVector();
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (isa<MemRefType>(value.getType()))
+      footprint.reads.push_back(getMemory(value));
+    else if (Operation *source = value.getDefiningOp())
+      llvm::append_range(pending, source->getOperands());
+  }
+  return footprint;
+}
+
+bool KernelGroup::sharesMemory(linalg::GenericOp op) const {
+  Footprint footprint = getFootprint(op);
+  auto isTouched = [&](const Access &access) {
+    return overlap(access.memory, footprint.reads) ||
+           overlap(access.memory, footprint.writes);
+  };
+  return llvm::any_of(reads, isTouched) || llvm::any_of(writes, isTouched);
 }
 
 bool KernelGroup::isUsedAfter(Operation *user) const {
@@ -296,33 +404,92 @@ SmallVector<Crossing> cuda::findCrossings(const KernelGroup &group) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// The space of an op that reduces rows of its operands, or none.
-static std::optional<KernelSpace> getRowSpace(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() == 0)
-    return std::nullopt;
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  int64_t rows = ShapedType::getNumElements(
-      ArrayRef(extents).take_front(op.getNumParallelLoops()));
-  int64_t elements = ShapedType::getNumElements(extents);
-  if (elements == 0)
-    return std::nullopt;
-  KernelSpace space{rows, elements / rows};
-  KernelGroup group(space);
-  // A product of matrices has no operand with all elements of the space.
-  if (!group.add(op) || group.getNumElementBuffers() == 0)
-    return std::nullopt;
-  return space;
+/// Whether \p op reads an operand of which each iteration has an element, that
+/// of the innermost loop's next iteration after it. A product of matrices has
+/// none.
+static bool reducesOperand(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    AffineExpr innermost =
+        getAffineDimExpr(op.getNumLoops() - 1, op.getContext());
+    return isa<MemRefType>(operand->get().getType()) &&
+           map.isProjectedPermutation(/*allowZeroInResults=*/true) &&
+           map.getNumResults() > 0 && map.getResults().back() == innermost &&
+           hasAllLoops(map);
+  });
 }
 
-/// The group of the ops [\p first, \p last) in \p space; none if they make
-/// none.
-static std::optional<KernelGroup> tryGroup(ArrayRef<linalg::GenericOp> ops,
-                                           KernelSpace space) {
+std::optional<KernelSpace> cuda::getReducedSpace(linalg::GenericOp op) {
+  std::optional<ReducedLoops> loops = getReducedLoops(op);
+  if (!loops || !reducesOperand(op) ||
+      loops->before * loops->reduced * loops->after == 0)
+    return std::nullopt;
+  KernelSpace space = loops->getSpace();
+  KernelGroup group(space);
+  return group.add(op) ? std::optional<KernelSpace>(space) : std::nullopt;
+}
+
+/// The group of \p ops in \p space; none if they make none.
+static std::optional<KernelGroup> makeGroup(ArrayRef<linalg::GenericOp> ops,
+                                            KernelSpace space) {
   KernelGroup group(space);
   for (linalg::GenericOp op : ops)
     if (!group.add(op))
       return std::nullopt;
   return group;
+}
+
+/// Whether \p group becomes better by \p op, with which it is \p next: by one
+/// that shares memory, or a small one.
+static bool isBetterWith(linalg::GenericOp op, const KernelGroup &group,
+                         const KernelGroup &next) {
+  return group.sharesMemory(op) || fitsRegisters(next);
+}
+
+bool cuda::mayPrecede(linalg::GenericOp op,
+                      ArrayRef<linalg::GenericOp> others) {
+  Footprint own = getFootprint(op);
+  return llvm::none_of(others, [&](linalg::GenericOp other) {
+    Footprint there = getFootprint(other);
+    return overlap(own.writes, there.reads) ||
+           overlap(own.writes, there.writes) ||
+           overlap(own.reads, there.writes);
+  });
+}
+
+bool cuda::isFill(linalg::GenericOp op) {
+  return getFootprint(op).reads.empty();
+}
+
+/// The first of \p ops that reads anything, and what before it only fills
+/// buffers.
+static ArrayRef<linalg::GenericOp>
+takeWithFills(ArrayRef<linalg::GenericOp> ops) {
+  size_t count = 1;
+  while (count < ops.size() && isFill(ops[count - 1]))
+    ++count;
+  return ops.take_front(count);
+}
+
+/// Adds to \p group whatever of \p ops, which follow it, fits: all that comes
+/// right after it, and later what shares memory with it. Returns the rest.
+static SmallVector<linalg::GenericOp>
+extendGroup(KernelGroup &group, ArrayRef<linalg::GenericOp> ops) {
+  SmallVector<linalg::GenericOp> rest;
+  while (!ops.empty()) {
+    ArrayRef<linalg::GenericOp> unit = takeWithFills(ops);
+    ops = ops.drop_front(unit.size());
+    KernelGroup next = group;
+    bool fits = llvm::all_of(unit, [&](linalg::GenericOp op) {
+      return mayPrecede(op, rest) && next.add(op);
+    });
+    if (fits && isBetterWith(unit.back(), group, next) &&
+        (rest.empty() || group.sharesMemory(unit.back())))
+      group = next;
+    else
+      llvm::append_range(rest, unit);
+  }
+  return rest;
 }
 
 /// Groups elementwise ops over equally many elements; other ops are single.
@@ -346,27 +513,31 @@ static void planElements(ArrayRef<linalg::GenericOp> ops,
 
 std::vector<KernelPlan> cuda::planKernels(ArrayRef<linalg::GenericOp> ops) {
   std::vector<KernelPlan> plans;
-  while (!ops.empty()) {
-    const auto *reduction = llvm::find_if(
-        ops, [](linalg::GenericOp op) { return getRowSpace(op).has_value(); });
-    size_t index = reduction - ops.begin();
-    if (index == ops.size()) {
-      planElements(ops, plans);
+  SmallVector<linalg::GenericOp> left(ops);
+  while (!left.empty()) {
+    auto *reduction = llvm::find_if(left, [](linalg::GenericOp op) {
+      return getReducedSpace(op).has_value();
+    });
+    size_t index = reduction - left.begin();
+    if (index == left.size()) {
+      planElements(left, plans);
       break;
     }
-    // What comes before the rows are reduced joins as far back as it can.
-    KernelSpace space = *getRowSpace(*reduction);
+    // What comes before the reduction joins as far back as it can.
+    KernelSpace space = *getReducedSpace(*reduction);
+    ArrayRef<linalg::GenericOp> before = ArrayRef(left).take_front(index + 1);
     size_t first = index;
-    while (first > 0 &&
-           tryGroup(ops.slice(first - 1, index + 2 - first), space))
+    KernelGroup group = *makeGroup(before.drop_front(first), space);
+    while (first > 0) {
+      auto next = makeGroup(before.drop_front(first - 1), space);
+      if (!next || !isBetterWith(before[first - 1], group, *next))
+        break;
+      group = *next;
       --first;
-    KernelGroup group = *tryGroup(ops.slice(first, index + 1 - first), space);
-    size_t end = index + 1;
-    while (end < ops.size() && group.add(ops[end]))
-      ++end;
-    planElements(ops.take_front(first), plans);
+    }
+    planElements(before.take_front(first), plans);
+    left = extendGroup(group, ArrayRef(left).drop_front(index + 1));
     plans.push_back({group, {}});
-    ops = ops.drop_front(end);
   }
   return plans;
 }

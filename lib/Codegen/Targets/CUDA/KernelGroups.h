@@ -23,24 +23,31 @@
 
 namespace pipewright::cuda {
 
-/// The elements that all ops of a kernel run over, numbered row by row.
+/// The elements that all ops of a kernel run over, numbered row by row. They
+/// are reduced to a result for each row, or for each column of a few rows.
 struct KernelSpace {
   int64_t rows, columns;
+  /// How many rows that follow each other are reduced to one; 0 if each row is
+  /// reduced to one value.
+  int64_t reducedRows = 0;
 
   int64_t getNumElements() const { return rows * columns; }
+  int64_t getNumResults() const {
+    return reducedRows == 0 ? rows : rows / reducedRows * columns;
+  }
 };
 
 /// What an op computes of the space.
 enum class OpForm {
   Element,   ///< a value for each element
-  Reduction, ///< a value for each row, from its elements
-  Row        ///< a value for each row, from such values
+  Reduction, ///< a result for each row or column, from its elements
+  Result     ///< a value for each result, from such values
 };
 
 /// Where an operand is read or written.
 enum class Place {
   Element, ///< at the element's number
-  Row,     ///< at the row's number
+  Result,  ///< at the result's number
   Other
 };
 
@@ -69,14 +76,24 @@ struct Combiner {
 std::optional<llvm::SmallVector<Combiner>>
 getCombiners(mlir::linalg::GenericOp op);
 
+/// The space of an op that reduces rows or columns of an operand, or none.
+std::optional<KernelSpace> getReducedSpace(mlir::linalg::GenericOp op);
+
 /// An op in its place in a space.
 struct KernelOp {
+  KernelOp(mlir::linalg::GenericOp op, OpForm form)
+      : op(op), form(form), extents(op.getStaticLoopRanges()) {}
+
   mlir::linalg::GenericOp op;
   OpForm form;
   llvm::SmallVector<int64_t> extents;
   /// How many of the outer loops run over rows; none if the loops run over the
-  /// numbers of the elements in another shape.
+  /// numbers of the elements in another shape. All, if the form is a result.
   std::optional<int64_t> rowLoops;
+  /// The loops over results, if the form is a reduction.
+  llvm::SmallVector<int64_t> resultLoops;
+  /// Whether the space has a result for each row.
+  bool rowsAreResults = true;
   /// Per result, if the form is a reduction.
   llvm::SmallVector<Combiner> combiners;
 
@@ -109,6 +126,9 @@ public:
   /// The number of different buffers of which each element is read or written.
   int64_t getNumElementBuffers() const;
 
+  /// Whether the group touches what \p op reads or writes.
+  bool sharesMemory(mlir::linalg::GenericOp op) const;
+
   /// Whether \p buffer is of no use after the ops of the group.
   bool isTemporary(mlir::Value buffer) const;
 
@@ -133,6 +153,16 @@ struct Crossing {
 /// loops.
 llvm::SmallVector<Crossing> findCrossings(const KernelGroup &group);
 
+/// Whether a row of \p group fits into the registers of its threads.
+bool fitsRegisters(const KernelGroup &group);
+
+/// Whether \p op may go before \p others, which come before it now.
+bool mayPrecede(mlir::linalg::GenericOp op,
+                llvm::ArrayRef<mlir::linalg::GenericOp> others);
+
+/// Whether \p op reads nothing.
+bool isFill(mlir::linalg::GenericOp op);
+
 /// Splits \p ops, between which nothing else touches memory, into groups. An op
 /// that fits into no group is alone in one without ops.
 struct KernelPlan {
@@ -140,6 +170,7 @@ struct KernelPlan {
   /// The op, if it is in no group.
   mlir::linalg::GenericOp single;
 };
+/// Ops may go before others that have nothing to do with them.
 std::vector<KernelPlan>
 planKernels(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
 

@@ -36,12 +36,13 @@ using namespace mlir;
 using namespace pipewright;
 
 void pipewright::addKernelPasses(OpPassManager &functions) {
+  functions.addPass(createSplitReductions());
   functions.addPass(createLowerToKernels());
 }
 
 void pipewright::buildKernelPipeline(OpPassManager &pm) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  addKernelPasses(functions);
+  functions.addPass(createLowerToKernels());
   // f16 and bf16 are how values are stored; sums and functions are of f32.
   arith::ArithEmulateUnsupportedFloatsOptions narrow;
   narrow.sourceTypeStrs = {"f16", "bf16"};

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../MergeLoops.h"
 #include "EmitKernels.h"
 #include "KernelGroups.h"
+#include "SimplifyOps.h"
 
 #include "pipewright/Codegen/Passes.h"
 
@@ -15,7 +15,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -29,22 +28,6 @@ using namespace mlir;
 using namespace pipewright;
 using namespace pipewright::cuda;
 
-/// Copies become linalg ops, and these have as few loops as can be.
-static LogicalResult simplify(Block &block, RewriterBase &rewriter) {
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-      rewriter.setInsertionPoint(copy);
-      linalgOp = linalg::makeMemRefCopyOp(rewriter, copy.getLoc(),
-                                          copy.getSource(), copy.getTarget());
-      rewriter.eraseOp(copy);
-    }
-    if (linalgOp && failed(toMergedGeneric(linalgOp, rewriter)))
-      return failure();
-  }
-  return success();
-}
-
 namespace {
 class FunctionLowering {
 public:
@@ -53,7 +36,7 @@ public:
 
   LogicalResult lower() {
     IRRewriter rewriter(block.getParentOp()->getContext());
-    if (failed(simplify(block, rewriter)))
+    if (failed(simplifyOps(block, rewriter)))
       return failure();
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
@@ -91,7 +74,7 @@ private:
     for (const KernelPlan &plan : planKernels(run)) {
       linalg::GenericOp last =
           plan.single ? plan.single : plan.group.getOps().back().op;
-      ImplicitLocOpBuilder builder(last.getLoc(), last);
+      ImplicitLocOpBuilder builder(last.getLoc(), run.back());
       if (failed(emitKernel(plan, builder)))
         return failure();
     }
@@ -105,6 +88,8 @@ private:
                            ImplicitLocOpBuilder &builder) {
     if (plan.single)
       return emitOutputs(plan.single, launcher, builder);
+    if (plan.group.getSpace().reducedRows > 0)
+      return emitColumns(plan.group, launcher, builder);
     if (!plan.group.isElementwise())
       return emitRows(plan.group, launcher, builder);
     SmallVector<Crossing> crossings = findCrossings(plan.group);

@@ -1,0 +1,23 @@
+//===- SimplifyOps.h - linalg ops as kernels want them ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_SIMPLIFYOPS_H
+#define PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_SIMPLIFYOPS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace pipewright::cuda {
+
+/// Makes all copies and linalg ops of \p block `linalg.generic`s with as few
+/// loops as can be. Their loops are in the order of the results' axes, or, in
+/// reductions, of the operand's that is reduced: those that are reduced follow
+/// each other. Ops that fill buffers come right before the buffers are used.
+mlir::LogicalResult simplifyOps(mlir::Block &block,
+                                mlir::RewriterBase &rewriter);
+
+} // namespace pipewright::cuda
+
+#endif // PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_SIMPLIFYOPS_H
