@@ -11,7 +11,7 @@
 #include "DeviceTest.h"
 
 #include "backends/cpu/Backend.h"
-#include "backends/cpu/Half.h"
+#include "core/Half.h"
 #include "pprt/Cuda.h"
 #include "pprt/Descriptor.h"
 
@@ -61,8 +61,7 @@ static void expectClose(const std::vector<ElementTy> &computed,
   ASSERT_EQ(computed.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     float value = toFloat(expected[i]);
-    ASSERT_NEAR(toFloat(computed[i]), value,
-                2e-5 + tolerance * std::abs(value))
+    ASSERT_NEAR(toFloat(computed[i]), value, 2e-5 + tolerance * std::abs(value))
         << "element " << i;
   }
 }
@@ -77,9 +76,9 @@ static float *asWords(float *numbers) { return numbers; }
 #define EXPECT_PRODUCTS(TYPES, OPERAND, RESULT, TOLERANCE)                     \
   for (const Sizes &s : everySize)                                             \
     for (bool transposeB : {false, true}) {                                    \
-      auto a = makeValues<OPERAND>(s.rows *s.m, 1);                            \
-      auto b = makeValues<OPERAND>(s.expertCount *s.m *s.n, 2);                \
-      auto c = makeValues<RESULT>(s.rows *s.n, 3), packedC = c;                \
+      auto a = makeValues<OPERAND>(s.rows * s.m, 1);                           \
+      auto b = makeValues<OPERAND>(s.expertCount * s.m * s.n, 2);              \
+      auto c = makeValues<RESULT>(s.rows * s.n, 3), packedC = c;               \
       std::vector<OPERAND> packedA(a.size());                                  \
       std::vector<int64_t> experts = s.makeExperts();                          \
       OPERAND *left = upload(a), *right = upload(b);                           \
@@ -102,9 +101,9 @@ static float *asWords(float *numbers) { return numbers; }
 #define EXPECT_OUTER_PRODUCTS(TYPES, OPERAND, RESULT, TOLERANCE)               \
   for (const Sizes &s : everySize)                                             \
     for (bool accumulate : {false, true}) {                                    \
-      auto a = makeValues<OPERAND>(s.rows *s.m, 1);                            \
-      auto b = makeValues<OPERAND>(s.rows *s.n, 2);                            \
-      auto c = makeValues<RESULT>(s.expertCount *s.m *s.n, 3);                 \
+      auto a = makeValues<OPERAND>(s.rows * s.m, 1);                           \
+      auto b = makeValues<OPERAND>(s.rows * s.n, 2);                           \
+      auto c = makeValues<RESULT>(s.expertCount * s.m * s.n, 3);               \
       std::vector<OPERAND> packedA(a.size()), packedB(b.size());               \
       std::vector<int64_t> experts = s.makeExperts();                          \
       OPERAND *left = upload(a), *right = upload(b);                           \
@@ -127,43 +126,38 @@ static float *asWords(float *numbers) { return numbers; }
 /// One in the last of 8 and of 11 digits.
 static constexpr double bf16 = 1.0 / (1 << 7), f16 = 1.0 / (1 << 10);
 
-TEST_F(Experts, ComputeF32) {
-  EXPECT_PRODUCTS(F32, float, float, 0)
-  EXPECT_OUTER_PRODUCTS(F32, float, float, 1e-6)
-}
+TEST_F(Experts, ComputeF32){EXPECT_PRODUCTS(F32, float, float, 0)
+                                EXPECT_OUTER_PRODUCTS(F32, float, float, 1e-6)}
 
-TEST_F(Experts, ComputeBF16) {
-  EXPECT_PRODUCTS(BF16, BFloat16, BFloat16, bf16)
-  EXPECT_OUTER_PRODUCTS(BF16, BFloat16, BFloat16, bf16)
-}
+TEST_F(Experts,
+       ComputeBF16){EXPECT_PRODUCTS(BF16, BFloat16, BFloat16, bf16)
+                        EXPECT_OUTER_PRODUCTS(BF16, BFloat16, BFloat16, bf16)}
 
-TEST_F(Experts, ComputeBF16F32) {
-  EXPECT_PRODUCTS(BF16F32, BFloat16, float, 0)
-  EXPECT_OUTER_PRODUCTS(BF16F32, BFloat16, float, 1e-6)
-}
+TEST_F(Experts, ComputeBF16F32){
+    EXPECT_PRODUCTS(BF16F32, BFloat16, float, 0)
+        EXPECT_OUTER_PRODUCTS(BF16F32, BFloat16, float, 1e-6)}
 
-TEST_F(Experts, ComputeF16) {
-  EXPECT_PRODUCTS(F16, Float16, Float16, f16)
-  EXPECT_OUTER_PRODUCTS(F16, Float16, Float16, f16)
-}
+TEST_F(Experts,
+       ComputeF16){EXPECT_PRODUCTS(F16, Float16, Float16, f16)
+                       EXPECT_OUTER_PRODUCTS(F16, Float16, Float16, f16)}
 
-TEST_F(Experts, ComputeF16F32) {
-  EXPECT_PRODUCTS(F16F32, Float16, float, 0)
-  EXPECT_OUTER_PRODUCTS(F16F32, Float16, float, 1e-6)
-}
+TEST_F(Experts,
+       ComputeF16F32){EXPECT_PRODUCTS(F16F32, Float16, float, 0)
+                          EXPECT_OUTER_PRODUCTS(F16F32, Float16, float, 1e-6)}
 
 // The same numbers at addresses where no packet begins.
 TEST_F(Experts, ReadRowsThatAreNotAligned) {
   constexpr int64_t rows = 70, m = 32, n = 64;
-  auto a = makeValues<BFloat16>(rows * m, 1), b = makeValues<BFloat16>(m * n, 2);
+  auto a = makeValues<BFloat16>(rows * m, 1),
+       b = makeValues<BFloat16>(m * n, 2);
   int64_t *numbers = upload(std::vector<int64_t>(rows));
   std::vector<float> results[2];
   for (size_t shift : {0, 1}) {
     BFloat16 *left = upload(a, shift), *right = upload(b, shift);
     float *result = upload(std::vector<float>(rows * n));
     prepareAndRun([&] {
-      pprtCudaExpertMatmulBF16F32(asWords(left), asWords(right), numbers, result,
-                                  nullptr, nullptr, rows, 1, m, n, 0);
+      pprtCudaExpertMatmulBF16F32(asWords(left), asWords(right), numbers,
+                                  result, nullptr, nullptr, rows, 1, m, n, 0);
     });
     results[shift] = download(result, rows * n);
   }
