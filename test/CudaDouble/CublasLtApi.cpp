@@ -502,7 +502,6 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t opaque,
                               const cublasLtMatmulAlgo_t *, void *, size_t,
                               cudaStream_t stream) {
   Machine::Lock hold = machine().lock();
-  machine().beginSteps();
   ++machine().counters.products;
   std::optional<Product> product =
       makeProduct(opaque, a, layoutA, b, layoutB, c, layoutC, d, layoutD);

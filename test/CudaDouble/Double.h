@@ -51,8 +51,8 @@ struct Options {
   int devices = 8;
   /// Of the order in which operations run.
   uint64_t seed = 0;
-  /// The steady state begins with the first launch, and ends when the first
-  /// stream is destroyed.
+  /// The steady state begins with the first launch of a kernel, and ends when
+  /// the first stream is destroyed.
   bool findsSteps = false;
   SeededFault fault = {};
 };

@@ -6,7 +6,8 @@
 //
 // Is part of a libpprt-cuda.so that has the stand-in in place of CUDA, NCCL and
 // cuBLASLt: executables of ranks load it where LD_LIBRARY_PATH says so, and run
-// as they are, with `--transport threads` or `local`. PIPEWRIGHT_DOUBLE says how:
+// as they are, with `--transport threads` or `local`. PIPEWRIGHT_DOUBLE says
+// how:
 //
 //   ranks=N          as many threads call CUDA
 //   seed=N           of the order in which operations run; default 0

@@ -53,9 +53,15 @@ static Effects run(const std::shared_ptr<const ptx::Module> &module,
   });
   Effects effects;
   effects.fault = interpreter.launch(launch).describe();
+  // Nobody else sees the variables of a module.
+  auto isShared = [](const ptx::AccessedRange &range) {
+    return Machine::get().memory->contains(
+        reinterpret_cast<const void *>(range.address), range.bytes);
+  };
   for (const ptx::AccessedRange &range : interpreter.getAccesses())
-    effects.accesses.push_back({reinterpret_cast<const void *>(range.address),
-                                range.bytes, range.isWrite});
+    if (isShared(range))
+      effects.accesses.push_back({reinterpret_cast<const void *>(range.address),
+                                  range.bytes, range.isWrite});
   return effects;
 }
 

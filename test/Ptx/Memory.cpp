@@ -17,23 +17,28 @@ Region::Region(std::string name, Word base, size_t bytes, ByteState state)
 
 Region::Region(std::string name, uint8_t *data, size_t bytes)
     : name(std::move(name)), base(reinterpret_cast<uintptr_t>(data)),
-      size(bytes), data(data), states(bytes, ByteState::Written) {}
+      size(bytes), data(data) {}
 
 bool Region::contains(Word address, size_t bytes) const {
   if (address < base || address - base > size ||
       size - (address - base) < bytes)
     return false;
+  if (states.empty())
+    return true;
   auto first = states.begin() + (address - base);
   return std::find(first, first + bytes, ByteState::Gap) == first + bytes;
 }
 
 bool Region::isWritten(Word address, size_t bytes) const {
+  if (states.empty())
+    return true;
   auto first = states.begin() + (address - base);
   return std::find(first, first + bytes, ByteState::Unwritten) == first + bytes;
 }
 
 void Region::setState(Word address, size_t bytes, ByteState state) {
-  std::fill_n(states.begin() + (address - base), bytes, state);
+  if (!states.empty())
+    std::fill_n(states.begin() + (address - base), bytes, state);
 }
 
 void Region::fill(Word address, const void *from, size_t bytes) {

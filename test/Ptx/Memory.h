@@ -47,7 +47,7 @@ public:
 private:
   std::vector<uint8_t> own;
   uint8_t *data;
-  std::vector<ByteState> states;
+  std::vector<ByteState> states; ///< empty: all bytes are written
 };
 
 /// The global and constant memory of a machine.

@@ -121,8 +121,7 @@ private:
 
 CudaDevice::CudaDevice(const DeviceSetup &setup)
     : descriptor(setup.descriptor), options(setup.options),
-      progress(setup.progress), trace(setup.trace),
-      compute(getComputeStream()),
+      progress(setup.progress), trace(setup.trace), compute(getComputeStream()),
       events(/*timed=*/!setup.options.traceFile.empty()),
       messages(setup.options.transport == TransportKind::Local
                    ? createLocalMessages(setup)
@@ -133,9 +132,8 @@ CudaDevice::CudaDevice(const DeviceSetup &setup)
 
 /// The number of this rank among those of its machine, as launchers tell it.
 static uint32_t getLocalRank(const PprtDescriptor &descriptor) {
-  for (const char *variable :
-       {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
-        "SLURM_LOCALID", "LOCAL_RANK"})
+  for (const char *variable : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                               "PMI_LOCAL_RANK", "SLURM_LOCALID", "LOCAL_RANK"})
     if (const char *value = getenv(variable))
       return atoi(value);
   return descriptor.rank;
@@ -158,12 +156,12 @@ Status CudaDevice::chooseDevice() {
   int device = isShared ? 0 : static_cast<int>(place % count);
   check(cudaSetDevice(device), "cannot use a device");
   int major = 0, minor = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
-                               device),
-        "cannot ask a device for its kind");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor,
-                               device),
-        "cannot ask a device for its kind");
+  check(
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+      "cannot ask a device for its kind");
+  check(
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+      "cannot ask a device for its kind");
   compute.chip = 10 * major + minor;
   return Status();
 }
@@ -274,9 +272,8 @@ CudaDevice::~CudaDevice() {
   for (cudaStream_t stream : streams)
     if (stream)
       cudaStreamDestroy(stream);
-  for (void *memory :
-       {static_cast<void *>(arena), compute.workspace,
-        static_cast<void *>(updateMemory.device)})
+  for (void *memory : {static_cast<void *>(arena), compute.workspace,
+                       static_cast<void *>(updateMemory.device)})
     if (memory)
       cudaFree(memory);
   if (compute.library)
@@ -306,10 +303,15 @@ Status CudaDevice::load(void *data, uint64_t bytes, const Producer &produce) {
 
 const uint8_t *CudaDevice::view(const void *data, uint64_t bytes) {
   viewed.resize(bytes);
-  check(cudaMemcpyAsync(viewed.data(), data, bytes, cudaMemcpyDeviceToHost,
-                        compute.stream),
-        "cannot read from the device");
-  drain();
+  for (uint64_t done = 0; done < bytes; done += loadBytes) {
+    uint64_t part = std::min(loadBytes, bytes - done);
+    check(cudaMemcpyAsync(loading.get(),
+                          static_cast<const uint8_t *>(data) + done, part,
+                          cudaMemcpyDeviceToHost, compute.stream),
+          "cannot read from the device");
+    drain();
+    memcpy(viewed.data() + done, loading.get(), part);
+  }
   return viewed.data();
 }
 

@@ -16,9 +16,9 @@ Events::~Events() {
 void Events::reserve(size_t count) {
   while (events.size() < count) {
     events.emplace_back();
-    check(cudaEventCreateWithFlags(&events.back(), timed
-                                                       ? cudaEventDefault
-                                                       : cudaEventDisableTiming),
+    check(cudaEventCreateWithFlags(&events.back(),
+                                   timed ? cudaEventDefault
+                                         : cudaEventDisableTiming),
           "cannot create an event");
   }
 }

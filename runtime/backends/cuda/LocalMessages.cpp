@@ -137,7 +137,6 @@ void LocalMessages::receive(const DeviceMessage &message, Lane,
   });
 }
 
-std::unique_ptr<Messages>
-cuda::createLocalMessages(const DeviceSetup &setup) {
+std::unique_ptr<Messages> cuda::createLocalMessages(const DeviceSetup &setup) {
   return std::make_unique<LocalMessages>(setup);
 }

@@ -96,12 +96,13 @@ static std::string nameDevice(Transport &transport) {
 }
 
 Status NcclMessages::checkDevices() {
-  std::vector<std::string> devices = gatherText(transport, nameDevice(transport));
+  std::vector<std::string> devices =
+      gatherText(transport, nameDevice(transport));
   Status status;
   for (uint32_t rank = 0; rank < devices.size() && !status.failed(); ++rank) {
-    auto first = std::find(devices.begin(), devices.begin() + rank,
-                           devices[rank]) -
-                 devices.begin();
+    auto first =
+        std::find(devices.begin(), devices.begin() + rank, devices[rank]) -
+        devices.begin();
     if (uint32_t(first) != rank)
       status = Status::error(
           ExitCode::Mismatch,
@@ -161,8 +162,8 @@ Status NcclMessages::createWorld() {
     return status;
   broadcast(transport, &id, sizeof id);
   ncclConfig_t config = makeConfig();
-  ncclResult_t result = ncclCommInitRankConfig(
-      &world, transport.getSize(), id, transport.getRank(), &config);
+  ncclResult_t result = ncclCommInitRankConfig(&world, transport.getSize(), id,
+                                               transport.getRank(), &config);
   return settle(world, result, "cannot connect the devices of all ranks");
 }
 
@@ -180,8 +181,8 @@ Status NcclMessages::createLanes() {
       continue;
     ncclConfig_t config = makeConfig();
     ncclComm_t &made = lanes[lane];
-    ncclResult_t result = ncclCommSplit(world, /*color=*/0, transport.getRank(),
-                                        &made, &config);
+    ncclResult_t result =
+        ncclCommSplit(world, /*color=*/0, transport.getRank(), &made, &config);
     // The new one is there when the old one has done it.
     for (ncclComm_t *communicator : {&world, &made})
       if (Status status =
@@ -208,7 +209,8 @@ Status NcclMessages::connect() {
 
 /// The ranks that this one sends to and receives from on \p lane.
 static void findPeers(const PprtDescriptor &descriptor, Lane lane,
-                      std::set<uint32_t> &targets, std::set<uint32_t> &sources) {
+                      std::set<uint32_t> &targets,
+                      std::set<uint32_t> &sources) {
   for (uint32_t i = 0; i < descriptor.channelCount; ++i) {
     const PprtChannel &channel = descriptor.channels[i];
     if (channel.source == channel.target || getLane(descriptor, i) != lane)
@@ -231,6 +233,9 @@ Status NcclMessages::warmUp(Lane lane) {
   auto *bytes = static_cast<uint8_t *>(compute.workspace);
   // Bytes that are received must not be those that are sent.
   uint32_t place = 0;
+  check(cudaMemsetAsync(bytes, 0, targets.size() + sources.size(),
+                        compute.stream),
+        "cannot clear device memory");
   ncclGroupStart();
   for (uint32_t peer : targets)
     ncclSend(bytes + place++, 1, ncclUint8, peer, lanes[lane], compute.stream);
