@@ -39,6 +39,12 @@ if os.access(ptxas, os.X_OK):
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
 
+# The runtime for CUDA devices on top of what stands in for them.
+cuda_double = os.path.join(config.binary_root, "test", "CudaDouble", "lib")
+if os.path.exists(os.path.join(cuda_double, "libpprt-cuda.so")):
+    config.available_features.add("cuda-double")
+    config.substitutions.append(("%cuda-double", cuda_double))
+
 # How long each fuzzer looks for new findings; tools/scripts/check builds them.
 if fuzz_seconds := os.environ.get("PIPEWRIGHT_FUZZ_SECONDS"):
     config.available_features.add("fuzz")

@@ -51,9 +51,10 @@ struct Options {
   int devices = 8;
   /// Of the order in which operations run.
   uint64_t seed = 0;
-  /// The steady state begins with the first launch of a kernel, and ends when
-  /// the first stream is destroyed.
-  bool findsSteps = false;
+  /// What runs knows nothing of this: the steady state begins with the first
+  /// launch of a kernel and ends when the first stream is destroyed, and faults
+  /// are printed when they are found.
+  bool runsProgram = false;
   SeededFault fault = {};
 };
 

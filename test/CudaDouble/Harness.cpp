@@ -13,8 +13,8 @@
 //   seed=N           of the order in which operations run; default 0
 //   fault=KIND:D:N   the Nth call of that kind on device D, from 0, goes wrong
 //
-// At the end it prints what went wrong, and the process ends with status 99 if
-// anything did.
+// What goes wrong is printed, and the process ends with status 99 if anything
+// did, unless it ended with another before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <sstream>
 #include <unistd.h>
 
@@ -47,7 +46,7 @@ static FaultKind parseFaultKind(const std::string &name) {
 
 static Options parseOptions(const char *text) {
   Options options;
-  options.findsSteps = true;
+  options.runsProgram = true;
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     size_t equals = word.find('=');
@@ -70,18 +69,18 @@ static Options parseOptions(const char *text) {
 }
 
 static void printOutcome() {
-  for (const char *what : {"fault", "leak"}) {
-    bool isFault = !strcmp(what, "fault");
-    for (const std::string &text : isFault ? getFaults() : getLeaks())
-      fprintf(stderr, "double: %s: %s\n", what, text.c_str());
-  }
+  std::vector<std::string> leaks = getLeaks();
+  for (const std::string &leak : leaks)
+    fprintf(stderr, "double: leak: %s\n", leak.c_str());
   const Machine &machine = Machine::get();
   fprintf(stderr, "double: %ld launches, %ld products, %ld messages\n",
           machine.counters.launches, machine.counters.products,
           machine.counters.messages);
-  if (machine.options.fault.kind != FaultKind::None && !machine.faultHappened)
+  bool isMissing =
+      machine.options.fault.kind != FaultKind::None && !machine.faultHappened;
+  if (isMissing)
     fprintf(stderr, "double: the seeded fault did not happen\n");
-  if (getFaults().empty() && getLeaks().empty())
+  if (getFaults().empty() && leaks.empty() && !isMissing)
     return;
   fflush(nullptr);
   _exit(faultStatus);

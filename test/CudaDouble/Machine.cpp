@@ -6,6 +6,8 @@
 
 #include "Machine.h"
 
+#include <cstdio>
+
 using namespace cudadouble;
 
 Machine &Machine::get() {
@@ -59,14 +61,17 @@ void Machine::endThread() {
 }
 
 void Machine::report(std::string fault) {
-  if (std::find(faults.begin(), faults.end(), fault) == faults.end())
-    faults.push_back(std::move(fault));
+  if (std::find(faults.begin(), faults.end(), fault) != faults.end())
+    return;
+  if (options.runsProgram)
+    fprintf(stderr, "double: fault: %s\n", fault.c_str());
+  faults.push_back(std::move(fault));
 }
 
-void Machine::beginSteps() { isSteady |= options.findsSteps && !hasEnded; }
+void Machine::beginSteps() { isSteady |= options.runsProgram && !hasEnded; }
 
 void Machine::endSteps() {
-  if (!options.findsSteps)
+  if (!options.runsProgram)
     return;
   isSteady = false;
   hasEnded = true;

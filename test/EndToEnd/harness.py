@@ -10,6 +10,7 @@ import tempfile
 import unittest
 import unittest.mock
 from dataclasses import dataclass
+from typing import Any
 
 from cases import EXPORTS, PRECISION_CASES, Case
 from pipewright import pipeline
@@ -26,13 +27,15 @@ class Layout:
     schedule: str = "1f1b"
     remat: str = "none"
     chunks: int | None = None  # as many as the schedule usually has
+    target: str = "cpu"
 
     def __str__(self) -> str:
         chunks = "" if self.chunks is None else f", {self.chunks} chunks"
         return f"{self.ranks} ranks, {self.schedule}{chunks}, remat {self.remat}"
 
     def folder_name(self) -> str:
-        return f"{self.ranks}-{self.schedule}-{self.chunks or 0}-{self.remat}"
+        cut = f"{self.ranks}-{self.schedule}-{self.chunks or 0}-{self.remat}"
+        return f"{cut}-{self.target}"
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ def build_case(
         schedule=layout.schedule,
         remat=layout.remat,
         chunks=layout.chunks,
+        target=layout.target,
         microbatches=case.microbatches,
         microbatch_size=case.microbatch_size,
         loss=case.loss,
@@ -82,6 +86,7 @@ def run_case(
     folder: pathlib.Path,
     steps: int | None = None,
     delays: int | None = None,
+    **options: Any,
 ) -> Outcome:
     """Trains what was built in `output`, with random delays of seed `delays`."""
     parameters = output.with_suffix(".safetensors")
@@ -93,6 +98,7 @@ def run_case(
             *case.run_options(),
             steps=steps or case.steps,
             save_parameters=parameters,
+            **options,
         )
     return Outcome(
         [line["loss"] for line in lines],

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nothing waits for the device to say how many rows an expert has, and no row is
-// packed: Experts.cu reads them by a list, which is in the workspace of
+// Nothing waits for the device to say how many rows an expert has, and no row
+// is packed: Experts.cu reads them by a list, which is in the workspace of
 // products.
 //
 //===----------------------------------------------------------------------===//
@@ -83,10 +83,10 @@ static void multiplyRows(Types types, const void *a, const void *b,
   void *arguments[] = {&a, &b, &c, &lists.begins, &lists.order, &count, &m, &n};
   // Each expert with rows, and what has none, may end in a part of a tile.
   int64_t tiles = rows / tileSize + std::min(rows, expertCount + 1);
-  launch(getKernel(transposeB ? MultiplyRowsTransposedKernel
-                              : MultiplyRowsKernel,
-                   types),
-         tiles, divideUp(n, tileSize), tileThreads, arguments);
+  launch(
+      getKernel(transposeB ? MultiplyRowsTransposedKernel : MultiplyRowsKernel,
+                types),
+      tiles, divideUp(n, tileSize), tileThreads, arguments);
 }
 
 static void sumOuterProducts(Types types, const void *a, const void *b,
@@ -94,8 +94,8 @@ static void sumOuterProducts(Types types, const void *a, const void *b,
                              int64_t expertCount, int64_t m, int64_t n,
                              int32_t accumulate) {
   RowLists lists = sortRows(experts, rows, expertCount);
-  void *arguments[] = {&a, &b,           &c, &lists.begins, &lists.order,
-                       &m, &n, &accumulate};
+  void *arguments[] = {&a,           &b, &c, &lists.begins,
+                       &lists.order, &m, &n, &accumulate};
   launch(getKernel(SumOuterProductsKernel, types),
          expertCount * divideUp(m, tileSize), divideUp(n, tileSize),
          tileThreads, arguments);

@@ -96,9 +96,9 @@ static __device__ int sumBefore(int &number) {
   return sums[sortThreads - 1];
 }
 
-/// Block e lists the rows of expert e, in their order, in `order` from begins[e]
-/// on; the last block lists those without one. begins[expertCount + 1] is how
-/// many rows there are.
+/// Block e lists the rows of expert e, in their order, in `order` from
+/// begins[e] on; the last block lists those without one. begins[expertCount +
+/// 1] is how many rows there are.
 extern "C" __global__ void __launch_bounds__(sortThreads)
     sortRows(const int64_t *experts, int rows, int expertCount, int *begins,
              int *order) {
@@ -346,9 +346,9 @@ private:
 };
 
 template <typename TypeT, bool alongA, bool alongB>
-using TileSums = std::conditional_t<std::is_same_v<TypeT, F32>,
-                                    Sums<TypeT, alongA, alongB>,
-                                    MatrixUnitSums<TypeT, alongA, alongB>>;
+using TileSums =
+    std::conditional_t<std::is_same_v<TypeT, F32>, Sums<TypeT, alongA, alongB>,
+                       MatrixUnitSums<TypeT, alongA, alongB>>;
 } // namespace
 
 /// The tile whose rows begin at \p atA of one operand and whose columns begin
@@ -431,8 +431,8 @@ multiplyRows(const typename TypeT::Word *a, const typename TypeT::Word *b,
 template <typename TypeT, typename ResultT>
 static __device__ void
 sumOuterProducts(const typename TypeT::Word *a, const typename TypeT::Word *b,
-                 typename ResultT::Word *c, const int *begins,
-                 const int *order, int64_t m, int64_t n, int accumulate) {
+                 typename ResultT::Word *c, const int *begins, const int *order,
+                 int64_t m, int64_t n, int accumulate) {
   int64_t tiles = (m + tileSize - 1) / tileSize;
   int64_t expert = blockIdx.x / tiles;
   int64_t firstRow = blockIdx.x % tiles * tileSize;
@@ -460,10 +460,10 @@ sumOuterProducts(const typename TypeT::Word *a, const typename TypeT::Word *b,
 #define PPRT_KERNEL extern "C" __global__ void __launch_bounds__(tileThreads)
 
 #define PPRT_DEFINE_EXPERTS(TYPES, OPERAND, RESULT)                            \
-  PPRT_KERNEL multiplyRows##TYPES(                                             \
-      const OPERAND::Word *a, const OPERAND::Word *b, RESULT::Word *c,         \
-      const int *begins, const int *order, int expertCount, int64_t m,         \
-      int64_t n) {                                                             \
+  PPRT_KERNEL multiplyRows##TYPES(const OPERAND::Word *a,                      \
+                                  const OPERAND::Word *b, RESULT::Word *c,     \
+                                  const int *begins, const int *order,         \
+                                  int expertCount, int64_t m, int64_t n) {     \
     multiplyRows<OPERAND, RESULT, false>(a, b, c, begins, order, expertCount,  \
                                          m, n);                                \
   }                                                                            \
@@ -474,10 +474,10 @@ sumOuterProducts(const typename TypeT::Word *a, const typename TypeT::Word *b,
     multiplyRows<OPERAND, RESULT, true>(a, b, c, begins, order, expertCount,   \
                                         m, n);                                 \
   }                                                                            \
-  PPRT_KERNEL sumOuterProducts##TYPES(                                         \
-      const OPERAND::Word *a, const OPERAND::Word *b, RESULT::Word *c,         \
-      const int *begins, const int *order, int64_t m, int64_t n,               \
-      int accumulate) {                                                        \
+  PPRT_KERNEL sumOuterProducts##TYPES(const OPERAND::Word *a,                  \
+                                      const OPERAND::Word *b, RESULT::Word *c, \
+                                      const int *begins, const int *order,     \
+                                      int64_t m, int64_t n, int accumulate) {  \
     sumOuterProducts<OPERAND, RESULT>(a, b, c, begins, order, m, n,            \
                                       accumulate);                             \
   }
