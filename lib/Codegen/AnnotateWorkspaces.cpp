@@ -34,6 +34,10 @@ void AnnotateWorkspaces::runOnOperation() {
     module.emitError("there is no target '") << targetName << "'";
     return signalPassFailure();
   }
+  // What can be said of the code is said once, by who emits it.
+  ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
+  });
   CodeGenerator generator(*target, TargetOptions{processor});
   FailureOr<llvm::StringMap<int64_t>> bytes =
       generator.computeTaskWorkspaces(module);

@@ -1,32 +1,17 @@
 // RUN: pp-opt %s --pass-pipeline='builtin.module(func.func(pp-lower-to-kernels))' --split-input-file --verify-diagnostics
 
-func.func @loop_carried(%x: memref<8xf32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c7 = arith.constant 7 : index
-  // expected-error @below {{'scf.for' op has no kernel: its iterations touch each other's memory, so that they cannot run in parallel}}
-  scf.for %i = %c0 to %c7 step %c1 {
-    %next = arith.addi %i, %c1 : index
-    %0 = memref.load %x[%i] : memref<8xf32>
-    memref.store %0, %x[%next] : memref<8xf32>
-  }
-  return
-}
-
-// -----
-
-func.func @scattered(%rows: memref<8xi64>, %x: memref<8xf32>, %y: memref<8xf32>) {
+func.func @loop_with_a_result(%x: memref<8xf32>) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
-  // expected-error @below {{'scf.for' op has no kernel: its iterations touch each other's memory, so that they cannot run in parallel}}
-  scf.for %i = %c0 to %c8 step %c1 {
-    %0 = memref.load %rows[%i] : memref<8xi64>
-    %row = arith.index_cast %0 : i64 to index
-    %1 = memref.load %x[%i] : memref<8xf32>
-    memref.store %1, %y[%row] : memref<8xf32>
+  %zero = arith.constant 0.0 : f32
+  // expected-error @below {{'scf.for' op has no kernel: the host needs its results}}
+  %sum = scf.for %i = %c0 to %c8 step %c1 iter_args(%before = %zero) -> f32 {
+    %0 = memref.load %x[%i] : memref<8xf32>
+    %next = arith.addf %before, %0 : f32
+    scf.yield %next : f32
   }
-  return
+  return %sum : f32
 }
 
 // -----

@@ -139,6 +139,20 @@ static void cloneLoops(ArrayRef<scf::ForOp> nest, ArrayRef<scf::ForOp> parallel,
     builder.clone(op, mapping);
 }
 
+/// All iterations of \p loop on one thread.
+static LogicalResult emitSequentialLoop(scf::ForOp loop, Launcher &launcher,
+                                        ImplicitLocOpBuilder &builder) {
+  if (!loop.use_empty())
+    return loop.emitOpError("has no kernel: the host needs its results");
+  loop.emitWarning("runs on one thread of the device, which is slow: its "
+                   "iterations touch each other's memory, so that they cannot "
+                   "run in parallel");
+  gpu::LaunchOp launch =
+      launcher.create(builder, {/*blocks=*/1, /*threadsX=*/1}, "loops_");
+  builder.clone(*loop);
+  return sinkOperands(launch);
+}
+
 LogicalResult cuda::emitLoops(scf::ForOp loop, Launcher &launcher,
                               ImplicitLocOpBuilder &builder) {
   FailureOr<SmallVector<ElementAccess>> accesses = getAccesses(loop);
@@ -153,8 +167,7 @@ LogicalResult cuda::emitLoops(scf::ForOp loop, Launcher &launcher,
     extents.push_back(*getConstantIntValue(inner.getUpperBound()));
   }
   if (parallel.empty())
-    return loop.emitOpError("has no kernel: its iterations touch each other's "
-                            "memory, so that they cannot run in parallel");
+    return emitSequentialLoop(loop, launcher, builder);
 
   int64_t threads = ShapedType::getNumElements(extents);
   if (threads == 0)
