@@ -171,17 +171,19 @@ std::string pipewright::findRuntimeLibrary(StringRef target) {
   return path.str().str();
 }
 
-/// What a build for a target needs that this machine may not have. Checked
-/// first: nobody should have to wait for it.
-static LogicalResult checkTarget(const BuildOptions &options,
-                                 MLIRContext &context) {
+/// Completes what \p options say of the target. What a build needs and this
+/// machine does not have is said before anybody waits for it.
+static LogicalResult resolveTarget(BuildOptions &options,
+                                   MLIRContext &context) {
   Location loc = UnknownLoc::get(&context);
   const CodegenTarget *target = TargetRegistry::get().find(options.target);
   if (!target)
     return emitError(loc) << "there is no target '" << options.target << "'";
-  if (llvm::Error error =
-          target->checkOptions(TargetOptions{options.processor}))
-    return emitError(loc) << llvm::toString(std::move(error));
+  llvm::Expected<TargetOptions> resolved =
+      target->resolveOptions(TargetOptions{options.processor});
+  if (!resolved)
+    return emitError(loc) << llvm::toString(resolved.takeError());
+  options.processor = resolved->processor;
   std::string library = findRuntimeLibrary(options.target);
   if (llvm::sys::fs::exists(library))
     return success();
@@ -235,7 +237,7 @@ FailureOr<StepModel> pipewright::planStep(BuildOptions options,
 FailureOr<BuildResult> pipewright::build(BuildOptions options,
                                          MLIRContext &context,
                                          PhaseListener listener) {
-  if (failed(checkTarget(options, context)))
+  if (failed(resolveTarget(options, context)))
     return failure();
   OwningOpRef<ModuleOp> module = beginPlan(options, context, listener);
   if (!module || failed(checkValues(*module)) ||

@@ -196,6 +196,27 @@ def SplitReductions : Pass<"pp-split-reductions", "::mlir::func::FuncOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def CopyConstants : Pass<"pp-copy-constants", "::mlir::func::FuncOp"> {
+  let summary = "have calls of the library read constants from buffers";
+  let description = [{
+    Requires a bufferized function. Ensures that no call has a part of a
+    constant for an argument: those are in the memory of the host, or in the
+    code of kernels, and the library of a device sees neither. Each is copied to
+    a buffer, by what will be a kernel.
+
+    ```mlir
+    %0 = memref.get_global @constant : memref<8x8xf32>
+    call @pprtCudaMatmulF32(%x, %0, …)
+    // becomes
+    %0 = memref.get_global @constant : memref<8x8xf32>
+    %1 = memref.alloc() : memref<8x8xf32>
+    memref.copy %0, %1 : memref<8x8xf32> to memref<8x8xf32>
+    call @pprtCudaMatmulF32(%x, %1, …)
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 def LowerToKernels : Pass<"pp-lower-to-kernels", "::mlir::func::FuncOp"> {
   let summary = "turn linalg ops and loops on buffers into kernels";
   let description = [{
@@ -213,11 +234,11 @@ def LowerToKernels : Pass<"pp-lower-to-kernels", "::mlir::func::FuncOp"> {
     | `rows` | reductions over rows, and what comes before and after in the same rows | its share of a row; a row has a warp or a block |
     | `columns` | reductions over the rows of columns, and elementwise ops before and after | a few columns of a few rows, and one result |
     | `outputs` | any other reduction | an element of the result; up to 16 threads share a long one |
-    | `loops` | loops on buffers | what cannot run in parallel, for one iteration of what can |
+    | `loops` | loops on buffers | what cannot run in parallel, for one iteration of what can; all, with a warning, if nothing can |
     | `stores` | single stores | all of them |
 
     Results do not depend on how many threads the device has, nor on their
-    timing. Loops of which no iteration can run beside another are errors.
+    timing.
 
     ```mlir
     linalg.generic … ins(%x : memref<512x256xf32>) outs(%y : memref<512x256xf32>)

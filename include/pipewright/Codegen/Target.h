@@ -99,8 +99,10 @@ public:
   /// The file name of the runtime library that executables are linked with.
   virtual llvm::StringRef getRuntimeLibrary() const = 0;
 
-  /// An error if code cannot be emitted with \p options on this machine.
-  virtual llvm::Error checkOptions(const TargetOptions &options) const = 0;
+  /// \p options with the processors by name, where the target knows which they
+  /// are; an error if code for them cannot be emitted on this machine.
+  virtual llvm::Expected<TargetOptions>
+  resolveOptions(const TargetOptions &options) const = 0;
 
   /// Whether the target's library multiplies matrices of \p element, also by
   /// expert, with any type of the result. If not, contractions are lowered as

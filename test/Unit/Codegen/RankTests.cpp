@@ -429,10 +429,11 @@ TEST_F(CodegenRank, ExecutableRuns) {
 /// Whether kernels can be assembled on this machine.
 static bool isAvailable(const CodegenTarget &target,
                         const TargetOptions &options) {
-  llvm::Error error = target.checkOptions(options);
-  bool isMissing = static_cast<bool>(error);
-  llvm::consumeError(std::move(error));
-  return !isMissing;
+  llvm::Expected<TargetOptions> resolved = target.resolveOptions(options);
+  if (resolved)
+    return true;
+  llvm::consumeError(resolved.takeError());
+  return false;
 }
 
 // The executable for devices is started as any other, and can also be loaded

@@ -21,8 +21,11 @@ struct CPUTarget : CodegenTarget {
     return "x86-64 processors, one thread a rank, MPI between ranks";
   }
   llvm::StringRef getRuntimeLibrary() const override { return "libpprt.so"; }
-  llvm::Error checkOptions(const TargetOptions &options) const override {
-    return host::checkProcessor(options.processor);
+  llvm::Expected<TargetOptions>
+  resolveOptions(const TargetOptions &options) const override {
+    if (llvm::Error error = host::checkProcessor(options.processor))
+      return error;
+    return options;
   }
   bool hasMatMul(mlir::Type element) const override {
     return element.isF32() || element.isBF16() || element.isF16();

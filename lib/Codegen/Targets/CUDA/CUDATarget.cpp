@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace pipewright;
 
@@ -48,10 +49,14 @@ struct CUDATarget : CodegenTarget {
   llvm::StringRef getRuntimeLibrary() const override {
     return "libpprt-cuda.so";
   }
-  llvm::Error checkOptions(const TargetOptions &options) const override {
-    if (auto chips = cuda::getChips(options.processor); !chips)
+  llvm::Expected<TargetOptions>
+  resolveOptions(const TargetOptions &options) const override {
+    auto chips = cuda::getChips(options.processor);
+    if (!chips)
       return chips.takeError();
-    return cuda::findAssembler().takeError();
+    if (auto assembler = cuda::findAssembler(); !assembler)
+      return assembler.takeError();
+    return TargetOptions{llvm::join(*chips, ",")};
   }
   bool hasMatMul(mlir::Type element) const override {
     return element.isF32() || element.isBF16() || element.isF16();
@@ -71,6 +76,7 @@ struct CUDATarget : CodegenTarget {
         mlir::ValueRange{call.target, call.source, call.bytes});
   }
   void addBufferPasses(mlir::OpPassManager &functions) const override {
+    functions.addPass(createCopyConstants());
     addKernelPasses(functions);
   }
   void addLoweringPasses(mlir::OpPassManager &pm,
