@@ -90,16 +90,16 @@ void pprtCudaCopy(void *target, const void *source, uint64_t) {
                              int64_t, int64_t, int32_t, int32_t, int32_t) {    \
     recordCall("Matmul" #TYPES, {a, b, c});                                    \
   }                                                                            \
-  void pprtCudaExpertMatmul##TYPES(                                            \
-      const OPERAND *a, const OPERAND *b, const int64_t *experts, RESULT *c,   \
-      OPERAND *packedA, RESULT *packedC, int64_t, int64_t, int64_t, int64_t,   \
-      int32_t) {                                                               \
+  void pprtCudaExpertMatmul##TYPES(const OPERAND *a, const OPERAND *b,         \
+                                   const int64_t *experts, RESULT *c,          \
+                                   OPERAND *packedA, RESULT *packedC, int64_t, \
+                                   int64_t, int64_t, int64_t, int32_t) {       \
     recordCall("ExpertMatmul" #TYPES, {a, b, experts, c, packedA, packedC});   \
   }                                                                            \
-  void pprtCudaExpertOuter##TYPES(                                             \
-      const OPERAND *a, const OPERAND *b, const int64_t *experts, RESULT *c,   \
-      OPERAND *packedA, OPERAND *packedB, int64_t, int64_t, int64_t, int64_t,  \
-      int32_t) {                                                               \
+  void pprtCudaExpertOuter##TYPES(const OPERAND *a, const OPERAND *b,          \
+                                  const int64_t *experts, RESULT *c,           \
+                                  OPERAND *packedA, OPERAND *packedB, int64_t, \
+                                  int64_t, int64_t, int64_t, int32_t) {        \
     recordCall("ExpertOuter" #TYPES, {a, b, experts, c, packedA, packedB});    \
   }
 RECORD_PRODUCTS(F32, float, float)

@@ -141,6 +141,11 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.optimizer = optimizer;
   options.target = target;
   options.processor = arch;
+  if (!costOptions.hasDevice() && options.topology.empty())
+    options.device = TargetRegistry::get()
+                         .find(target)
+                         ->getDevice(TargetOptions{arch})
+                         .str();
   options.emitIr = emitIr;
   if (memory.getNumOccurrences()) {
     std::optional<int64_t> bytes = readBytes(memory);

@@ -88,7 +88,7 @@ bool TopologyOption::apply(const CostOptions &costs,
     return false;
   }
   options.topology = topology;
-  if (!costs.device.getNumOccurrences())
+  if (!costs.hasDevice())
     options.device = loaded->getOrigin(loaded->getPlace(0).kind).str();
   return true;
 }

@@ -22,6 +22,8 @@ struct CostOptions {
   /// no sense.
   bool apply(BuildOptions &options) const;
 
+  bool hasDevice() const { return device.getNumOccurrences() != 0; }
+
   llvm::cl::opt<std::string> device, profile, layerTimes;
 };
 

@@ -77,7 +77,7 @@ static cl::opt<std::string>
 static std::optional<int64_t> getMemory() {
   if (memory.getNumOccurrences())
     return readBytes(memory);
-  if (costOptions.device.getNumOccurrences())
+  if (costOptions.hasDevice())
     return cantFail(loadDevice(costOptions.device)).memoryBytes;
   if (topologyOption.topology.empty())
     return 0;

@@ -99,6 +99,10 @@ public:
   /// The file name of the runtime library that executables are linked with.
   virtual llvm::StringRef getRuntimeLibrary() const = 0;
 
+  /// The device, of those that costs are known of, that a build is planned for
+  /// if nobody names one.
+  virtual llvm::StringRef getDevice(const TargetOptions &options) const = 0;
+
   /// \p options with the processors by name, where the target knows which they
   /// are; an error if code for them cannot be emitted on this machine.
   virtual llvm::Expected<TargetOptions>

@@ -21,6 +21,9 @@ struct CPUTarget : CodegenTarget {
     return "x86-64 processors, one thread a rank, MPI between ranks";
   }
   llvm::StringRef getRuntimeLibrary() const override { return "libpprt.so"; }
+  llvm::StringRef getDevice(const TargetOptions &options) const override {
+    return "cpu";
+  }
   llvm::Expected<TargetOptions>
   resolveOptions(const TargetOptions &options) const override {
     if (llvm::Error error = host::checkProcessor(options.processor))

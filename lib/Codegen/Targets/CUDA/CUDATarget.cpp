@@ -49,6 +49,9 @@ struct CUDATarget : CodegenTarget {
   llvm::StringRef getRuntimeLibrary() const override {
     return "libpprt-cuda.so";
   }
+  llvm::StringRef getDevice(const TargetOptions &options) const override {
+    return cuda::getDevice(options.processor);
+  }
   llvm::Expected<TargetOptions>
   resolveOptions(const TargetOptions &options) const override {
     auto chips = cuda::getChips(options.processor);

@@ -54,3 +54,15 @@ Expected<SmallVector<std::string>> cuda::getChips(StringRef names) {
   chips.erase(llvm::unique(chips), chips.end());
   return chips;
 }
+
+StringRef cuda::getDevice(StringRef names) {
+  constexpr StringLiteral usual = "h100";
+  Expected<SmallVector<std::string>> chips = getChips(names);
+  if (!chips) {
+    consumeError(chips.takeError());
+    return usual;
+  }
+  if (getChipNumber(chips->back()) < 90)
+    return "a100";
+  return getChipNumber(chips->front()) < 100 ? usual : "b200";
+}

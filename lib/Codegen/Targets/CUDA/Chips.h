@@ -19,6 +19,9 @@ namespace pipewright::cuda {
 /// each once. `native` are those that machines for training commonly have.
 llvm::Expected<llvm::SmallVector<std::string>> getChips(llvm::StringRef names);
 
+/// The device with costs that is nearest to the chips \p names.
+llvm::StringRef getDevice(llvm::StringRef names);
+
 /// 90 for `sm_90`.
 unsigned getChipNumber(llvm::StringRef chip);
 
