@@ -94,8 +94,54 @@ static int64_t getThreads(const ptx::Launch &launch) {
   return count(launch.grid) * count(launch.block);
 }
 
-void KernelFunction::launch(gpu::LaunchFuncOp op, Addresses &addresses,
-                            ptx::Machine &machine) {
+static int64_t getBytes(Type type) {
+  auto memory = cast<MemRefType>(type);
+  return memory.getNumElements() * ((memory.getElementTypeBitWidth() + 7) / 8);
+}
+
+KernelDevice::~KernelDevice() = default;
+
+namespace {
+/// The interpreter.
+class PtxDevice : public KernelDevice {
+public:
+  PtxDevice(std::shared_ptr<const ptx::Module> kernels,
+            std::vector<KernelRun> &runs, std::string &faults)
+      : machine(std::move(kernels)), runs(runs), faults(faults) {}
+
+  ptx::Address allocate(const std::string &name, int64_t bytes) override {
+    return machine.allocate(name, bytes);
+  }
+  void write(ptx::Address to, const void *from, int64_t bytes) override {
+    machine.write(to, from, bytes);
+  }
+  void read(ptx::Address from, void *to, int64_t bytes) override {
+    machine.read(from, to, bytes);
+  }
+  void launch(const ptx::Launch &launch) override;
+
+private:
+  ptx::Machine machine;
+  std::vector<KernelRun> &runs;
+  std::string &faults;
+};
+} // namespace
+
+void PtxDevice::launch(const ptx::Launch &launch) {
+  ptx::LaunchResult result = machine.launch(launch);
+  if (!result.ok())
+    faults += result.describe();
+  int64_t bytes = 0;
+  for (const ptx::AccessedRange &range : machine.getAccesses())
+    bytes += range.bytes;
+  runs.push_back({launch.kernel, getThreads(launch), result.counters, bytes});
+}
+
+/// Where buffers are: one address a root.
+using Addresses = DenseMap<Value, ptx::Address>;
+
+static void launch(gpu::LaunchFuncOp op, const Addresses &addresses,
+                   KernelDevice &device) {
   ptx::Launch launch(op.getKernelName().str(),
                      getDim(op.getGridSizeOperandValues()),
                      getDim(op.getBlockSizeOperandValues()));
@@ -106,50 +152,57 @@ void KernelFunction::launch(gpu::LaunchFuncOp op, Addresses &addresses,
     ASSERT_TRUE(addresses.count(memory.root)) << "a buffer of the host's";
     launch.argument(addresses.lookup(memory.root) + memory.offset);
   }
-  ptx::LaunchResult result = machine.launch(launch);
-  if (!result.ok())
-    faults += result.describe();
-  int64_t bytes = 0;
-  for (const ptx::AccessedRange &range : machine.getAccesses())
-    bytes += range.bytes;
-  runs.push_back({launch.kernel, getThreads(launch), result.counters, bytes});
+  device.launch(launch);
 }
 
 Tensors KernelFunction::run(ArrayRef<nn::HostTensor> arguments) {
-  ptx::Machine machine(kernels);
-  Addresses addresses;
-  SmallVector<ptx::Address> places;
-  auto allocate = [&](int64_t bytes) {
-    size_t index = places.size();
-    // Even what has no bytes has an address.
-    places.push_back(machine.allocate("argument " + std::to_string(index),
-                                      std::max<int64_t>(bytes, 1)));
-    addresses[host.getArgument(index)] = places.back();
-    return places.back();
-  };
-  for (auto [type, tensor] :
-       llvm::zip_equal(function.getArgumentTypes(), arguments)) {
-    Buffer buffer(pp::getBytes(type));
-    buffer.write(cast<RankedTensorType>(type).getElementType(), tensor);
-    machine.write(allocate(pp::getBytes(type)), buffer.getData(),
-                  pp::getBytes(type));
-  }
-  SmallVector<ptx::Address> results;
-  LayerSignature signature(function);
-  for (auto [type, shared] :
-       llvm::zip_equal(function.getResultTypes(), signature.sharedArguments))
-    results.push_back(shared ? places[*shared] : allocate(pp::getBytes(type)));
-  allocate(getWorkspaceBytes());
-
   runs.clear();
   faults.clear();
+  PtxDevice device(kernels, runs, faults);
+  return runOn(device, arguments);
+}
+
+/// Room for each argument of the host's function, even if it has no bytes.
+SmallVector<ptx::Address> KernelFunction::allocateOn(KernelDevice &device) {
+  SmallVector<ptx::Address> places;
+  for (Type type : host.getArgumentTypes())
+    places.push_back(
+        device.allocate("argument " + std::to_string(places.size()),
+                        std::max<int64_t>(getBytes(type), 1)));
+  return places;
+}
+
+void KernelFunction::launch(KernelDevice &device,
+                            ArrayRef<ptx::Address> arguments) {
+  Addresses addresses;
+  for (auto [argument, place] : llvm::zip_equal(host.getArguments(), arguments))
+    addresses[argument] = place;
   for (auto op : host.getBody().getOps<gpu::LaunchFuncOp>())
-    launch(op, addresses, machine);
-  Tensors tensors;
-  for (auto [type, address] :
-       llvm::zip_equal(function.getResultTypes(), results)) {
+    ::launch(op, addresses, device);
+}
+
+void KernelFunction::launchOn(KernelDevice &device) {
+  launch(device, allocateOn(device));
+}
+
+Tensors KernelFunction::runOn(KernelDevice &device,
+                              ArrayRef<nn::HostTensor> arguments) {
+  SmallVector<ptx::Address> places = allocateOn(device);
+  for (auto [type, tensor, place] :
+       llvm::zip(function.getArgumentTypes(), arguments, places)) {
     Buffer buffer(pp::getBytes(type));
-    machine.read(address, buffer.getData(), pp::getBytes(type));
+    buffer.write(cast<RankedTensorType>(type).getElementType(), tensor);
+    device.write(place, buffer.getData(), pp::getBytes(type));
+  }
+  launch(device, places);
+  Tensors tensors;
+  LayerSignature signature(function);
+  size_t next = arguments.size();
+  for (auto [type, shared] :
+       llvm::zip_equal(function.getResultTypes(), signature.sharedArguments)) {
+    ptx::Address place = places[shared ? *shared : next++];
+    Buffer buffer(pp::getBytes(type));
+    device.read(place, buffer.getData(), pp::getBytes(type));
     tensors.push_back(buffer.read(cast<RankedTensorType>(type)));
   }
   return tensors;

@@ -32,6 +32,16 @@ struct KernelRun {
   int64_t getSectorBytes() const;
 };
 
+/// What kernels run on.
+class KernelDevice {
+public:
+  virtual ~KernelDevice();
+  virtual ptx::Address allocate(const std::string &name, int64_t bytes) = 0;
+  virtual void write(ptx::Address to, const void *from, int64_t bytes) = 0;
+  virtual void read(ptx::Address from, void *to, int64_t bytes) = 0;
+  virtual void launch(const ptx::Launch &launch) = 0;
+};
+
 /// One layer function whose ops, products included, are kernels in PTX. The
 /// launches run one after the other on the interpreter of PTX.
 class KernelFunction {
@@ -44,7 +54,13 @@ public:
   /// The results for \p arguments.
   Tensors run(llvm::ArrayRef<nn::HostTensor> arguments);
 
-  /// The launches of the last run.
+  /// The same on another device, which runs getText().
+  Tensors runOn(KernelDevice &device, llvm::ArrayRef<nn::HostTensor> arguments);
+  /// All its launches, of what is in that device's memory to begin with.
+  void launchOn(KernelDevice &device);
+  const std::string &getText() const { return text; }
+
+  /// The launches of the last run on the interpreter.
   const std::vector<KernelRun> &getRuns() const { return runs; }
   /// What went wrong in it: accesses outside of the function's buffers, races,
   /// reads of what nobody wrote. Empty if nothing did.
@@ -57,12 +73,9 @@ public:
   int64_t getWorkspaceBytes();
 
 private:
-  /// Where buffers are: one address a root.
-  using Addresses = llvm::DenseMap<mlir::Value, ptx::Address>;
-
   void parse();
-  void launch(mlir::gpu::LaunchFuncOp op, Addresses &addresses,
-              ptx::Machine &machine);
+  llvm::SmallVector<ptx::Address> allocateOn(KernelDevice &device);
+  void launch(KernelDevice &device, llvm::ArrayRef<ptx::Address> arguments);
 
   nn::FunctionOp function;
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -1,43 +1,37 @@
-//===- DeviceTest.cpp - A device that is none, and its memory -------------===//
+//===- DeviceTest.cpp - A device and its memory ---------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
 #include "DeviceTest.h"
-#include "CudaDouble/Double.h"
+#include "Machine.h"
 
 using namespace pprt;
 using namespace pprt::cuda;
 
-using Texts = std::vector<std::string>;
-
 DeviceTest::DeviceTest() : to(getComputeStream()) {
-  cudadouble::reset({});
-  cudadouble::setKernelRunner(cudadouble::makePtxRunner());
-  cudadouble::setKernelLimits(cudadouble::makePtxLimits());
+  startMachine();
   to = {};
   check(cudaStreamCreateWithFlags(&to.stream, cudaStreamNonBlocking), "stream");
   check(cublasLtCreate(&to.library), "library");
   to.workspaceBytes = 1 << 12;
   check(cudaMalloc(&to.workspace, to.workspaceBytes), "memory");
-  // The interpreter runs PTX only, and there is no machine code for this one.
-  to.chip = 120;
+  to.chip = getChip();
 }
 
 DeviceTest::~DeviceTest() {
-  cudadouble::endSteadyState();
+  endSteps();
   release();
   freeMemory();
   check(cudaFree(to.workspace), "memory");
   check(cublasLtDestroy(to.library), "library");
   check(cudaStreamDestroy(to.stream), "stream");
-  EXPECT_EQ(cudadouble::getFaults(), Texts());
-  EXPECT_EQ(cudadouble::getLeaks(), Texts());
+  EXPECT_EQ(getProblems(), std::vector<std::string>());
 }
 
 void DeviceTest::freeMemory() {
-  cudadouble::endSteadyState();
+  endSteps();
   for (void *data : memory)
     check(cudaFree(data), "memory");
   for (void *data : pinned)
@@ -63,9 +57,9 @@ void *DeviceTest::allocatePinned(size_t bytes) {
 void DeviceTest::prepare(bool begins) {
   to.preparing = begins;
   if (begins)
-    cudadouble::endSteadyState();
+    endSteps();
   else
-    cudadouble::beginSteadyState();
+    beginSteps();
 }
 
 void DeviceTest::synchronize() {
@@ -80,7 +74,7 @@ void DeviceTest::copyIn(void *data, const void *numbers, size_t bytes) {
 }
 
 void DeviceTest::copyOut(void *numbers, const void *data, size_t bytes) {
-  cudadouble::endSteadyState();
+  endSteps();
   void *staged = allocatePinned(bytes);
   check(cudaMemcpyAsync(staged, data, bytes, cudaMemcpyDeviceToHost, to.stream),
         "copy");

@@ -1,11 +1,10 @@
-//===- DeviceTest.h - A device that is none, and its memory -----*- C++ -*-===//
+//===- DeviceTest.h - A device and its memory -------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The runtime's functions for CUDA run on the stand-in of test/CudaDouble,
-// their kernels in the interpreter of PTX.
+// The runtime's functions for CUDA run on the device of Machine.h.
 //
 //===----------------------------------------------------------------------===//
 
