@@ -61,7 +61,10 @@ def run_part(part: Part, work: Callable[[Part], None]) -> None:
         work(part)
     except report.Skip as reason:
         part.status, part.text = SKIPPED, str(reason)
-    except (report.Failure, OSError, KeyError, ValueError) as reason:
+    except report.Failure as reason:
+        part.status, part.text = FAILED, str(reason)
+    except (OSError, LookupError, ValueError) as reason:
+        # What a program wrote is not what is expected of it.
         part.status = FAILED
         part.text = f"{type(reason).__name__}: {reason}"
     part.seconds = time.monotonic() - begin
