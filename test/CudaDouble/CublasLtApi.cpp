@@ -35,6 +35,7 @@ static_assert(sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));
 
 /// What is behind cublasLtMatmulDesc_t.
 struct Description {
+  cublasComputeType_t compute;
   cudaDataType scaleType;
   int32_t transposeA, transposeB;
   uint32_t epilogue;
@@ -145,6 +146,13 @@ static bool isKnown(uint32_t epilogue) {
   return false;
 }
 
+/// What is left of an f32 as an operand of TF32: 10 bits after the point.
+static double roundToTf32(double value) {
+  int exponent;
+  double fraction = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, 11)), exponent - 11);
+}
+
 double Product::multiply(int64_t batch, uint64_t row, uint64_t column) const {
   bool isTransposed = description.transposeA != CUBLAS_OP_N;
   uint64_t inner = isTransposed ? a.layout.rows : a.layout.columns;
@@ -154,7 +162,10 @@ double Product::multiply(int64_t batch, uint64_t row, uint64_t column) const {
     double right = description.transposeB != CUBLAS_OP_N
                        ? b.get(batch, column, k)
                        : b.get(batch, k, column);
-    sum += left * right;
+    if (description.compute == CUBLAS_COMPUTE_32F_FAST_TF32)
+      sum += roundToTf32(left) * roundToTf32(right);
+    else
+      sum += left * right;
   }
   return sum;
 }
@@ -380,10 +391,11 @@ cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t opaque,
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *made,
-                                        cublasComputeType_t,
+                                        cublasComputeType_t compute,
                                         cudaDataType_t scaleType) {
   *made = new cublasLtMatmulDescOpaque_t();
   Description description = {};
+  description.compute = compute;
   description.scaleType = scaleType;
   description.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   description.biasType = description.auxiliaryType = -1;
@@ -401,6 +413,8 @@ cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t opaque,
                                const void *value, size_t bytes) {
   auto &description = *reinterpret_cast<Description *>(opaque);
   switch (attribute) {
+  case CUBLASLT_MATMUL_DESC_COMPUTE_TYPE:
+    return setField(description.compute, value, bytes);
   case CUBLASLT_MATMUL_DESC_SCALE_TYPE:
     return setField(description.scaleType, value, bytes);
   case CUBLASLT_MATMUL_DESC_TRANSA:
@@ -424,7 +438,6 @@ cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t opaque,
   case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE:
     return setField(description.auxiliaryType, value, bytes);
   // Speed is the same here, whatever they are.
-  case CUBLASLT_MATMUL_DESC_COMPUTE_TYPE:
   case CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET:
     return CUBLAS_STATUS_SUCCESS;
   default:

@@ -238,6 +238,7 @@ static Plans &getPlans() {
 }
 
 static const Plan &getPlan(const Shape &shape) {
+  retain();
   const ComputeStream &to = getComputeStream();
   Plans &plans = getPlans();
   std::lock_guard<std::mutex> lock(plans.mutex);

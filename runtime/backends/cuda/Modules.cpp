@@ -91,6 +91,7 @@ static cudaLibrary_t load(const PprtKernelModule &module) {
 }
 
 void cuda::loadModule(const PprtKernelModule &module) {
+  retain();
   LoadedModules &loaded = getLoaded();
   std::lock_guard<std::mutex> lock(loaded.mutex);
   for (const LoadedModule &known : loaded.list)

@@ -9,10 +9,17 @@
 #include "Modules.h"
 #include "log/Message.h"
 
+#include <cstdlib>
+#include <mutex>
 #include <unistd.h>
 
 using namespace pprt;
 using namespace pprt::cuda;
+
+bool cuda::isTf32Wanted() {
+  const char *value = getenv("PIPEWRIGHT_TF32");
+  return value && std::string(value) == "1";
+}
 
 ComputeStream &cuda::getComputeStream() {
   static thread_local ComputeStream stream;
@@ -64,7 +71,37 @@ void cuda::check(cublasStatus_t status, const char *what) {
        std::string(what) + ": " + cublasLtGetStatusString(status));
 }
 
+namespace {
+/// Threads that need what is loaded.
+struct Users {
+  std::mutex mutex;
+  int count = 0;
+};
+} // namespace
+
+static Users &getUsers() {
+  static Users users;
+  return users;
+}
+
+static thread_local bool isUser = false;
+
+void cuda::retain() {
+  if (isUser)
+    return;
+  std::lock_guard<std::mutex> lock(getUsers().mutex);
+  ++getUsers().count;
+  isUser = true;
+}
+
 void cuda::release() {
+  if (!isUser)
+    return;
+  // Who comes now waits, and loads anew.
+  std::lock_guard<std::mutex> lock(getUsers().mutex);
+  isUser = false;
+  if (--getUsers().count > 0)
+    return;
   unloadModules();
   forgetProducts();
 }

@@ -16,6 +16,9 @@
 
 namespace pprt::cuda {
 
+/// Whether PIPEWRIGHT_TF32 is 1 in the environment.
+bool isTf32Wanted();
+
 /// What the functions of pprt/Cuda.h work with; each rank has a thread of its
 /// own, which sets it before it calls a task.
 struct ComputeStream {
@@ -29,7 +32,7 @@ struct ComputeStream {
   bool preparing = false;
   /// Products of f32 round their operands to 10 bits, and are many times
   /// faster.
-  bool allowsTf32 = false;
+  bool allowsTf32 = isTf32Wanted();
   uint32_t rank = 0; ///< for messages
 };
 
@@ -44,8 +47,10 @@ ComputeStream &getComputeStream();
 void check(cudaError_t error, const char *what);
 void check(cublasStatus_t status, const char *what);
 
-/// Gives back what the functions of pprt/Cuda.h have loaded and kept for all
-/// threads, none of which may call them again before it prepares anew.
+/// Says that the calling thread needs what is loaded and kept for all threads.
+void retain();
+/// The calling thread needs none of it any more, until it prepares anew: what
+/// no thread needs is given back.
 void release();
 
 } // namespace pprt::cuda

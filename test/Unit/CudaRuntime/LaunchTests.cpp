@@ -8,6 +8,9 @@
 
 #include "Modules.h"
 
+#include <cstdlib>
+#include <thread>
+
 using namespace pprt;
 using namespace pprt::cuda;
 
@@ -83,6 +86,29 @@ TEST_F(Launch, LoadsAnewAfterItWasReleased) {
   EXPECT_EQ(handles[0], nullptr);
   prepareAndRun([&] { grow(data, 3); });
   EXPECT_EQ(download(data, 128), std::vector<float>(128, 22));
+}
+
+// Ranks are threads, and one is done before another.
+TEST_F(Launch, KeepsWhatAnotherThreadNeeds) {
+  float *data = upload(std::vector<float>(128, 2));
+  prepare(true);
+  grow(data, 3);
+  std::thread other([&, stream = to] {
+    getComputeStream() = stream;
+    grow(data, 3);
+    release();
+  });
+  other.join();
+  prepare(false);
+  grow(data, 3);
+  EXPECT_EQ(download(data, 128), std::vector<float>(128, 7));
+}
+
+TEST_F(Launch, ReadsTheEnvironment) {
+  EXPECT_FALSE(ComputeStream().allowsTf32);
+  setenv("PIPEWRIGHT_TF32", "1", /*overwrite=*/1);
+  EXPECT_TRUE(ComputeStream().allowsTf32);
+  unsetenv("PIPEWRIGHT_TF32");
 }
 
 TEST_F(Launch, CopiesInTheOrderOfTheStream) {

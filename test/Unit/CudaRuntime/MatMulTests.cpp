@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceTest.h"
+#include "Machine.h"
 
 #include "core/Half.h"
 #include "pprt/Cuda.h"
@@ -123,6 +124,18 @@ TEST_F(MatMul, ChangesNothingWhileItPrepares) {
   prepare(true);
   pprtCudaMatmulF32(a, b, c, 1, 1, 1, 2, 0, 0, 0, 0, 0, /*accumulate=*/0);
   EXPECT_EQ(download(c, 1)[0], 5);
+}
+
+// Both are made: a plan is of one kind of product.
+TEST_F(MatMul, RoundsOperandsOfF32IfItMay) {
+  if (!isStandIn)
+    GTEST_SKIP() << "the library need not make use of it";
+  float *a = upload<float>({1 + 0x1p-12F}), *b = upload<float>({1});
+  float *c = upload<float>({0, 0});
+  pprtCudaMatmulF32(a, b, c, 1, 1, 1, 1, 0, 0, 0, 0, 0, /*accumulate=*/0);
+  to.allowsTf32 = true;
+  pprtCudaMatmulF32(a, b, c + 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, /*accumulate=*/0);
+  EXPECT_EQ(download(c, 2), (std::vector<float>{1 + 0x1p-12F, 1}));
 }
 
 TEST_F(MatMul, OfNothingIsNothing) {
