@@ -217,6 +217,22 @@ def CopyConstants : Pass<"pp-copy-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def ParallelizeScatters : Pass<"pp-parallelize-scatters", "::mlir::func::FuncOp"> {
+  let summary = "sort the items of scattered sums by where they go";
+  let description = [{
+    Requires a bufferized function whose workspace is not planned yet. Loops
+    that add items to the lines of a table, such as the gradient of an
+    embedding, become ops of which all iterations may run side by side: they
+    sort the items by line, add those of each line in their order, a few items
+    a thread, and then what several threads have of one line. The order of the
+    sums depends on the items' lines alone. Loops over few items stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def LowerToKernels : Pass<"pp-lower-to-kernels", "::mlir::func::FuncOp"> {
   let summary = "turn linalg ops and loops on buffers into kernels";
   let description = [{
@@ -235,6 +251,7 @@ def LowerToKernels : Pass<"pp-lower-to-kernels", "::mlir::func::FuncOp"> {
     | `columns` | reductions over the rows of columns, and elementwise ops before and after | a few columns of a few rows, and one result |
     | `outputs` | any other reduction | an element of the result; up to 16 threads share a long one |
     | `loops` | loops on buffers | what cannot run in parallel, for one iteration of what can; all, with a warning, if nothing can |
+    | `parallel` | `scf.parallel` loops | an iteration |
     | `stores` | single stores | all of them |
 
     Results do not depend on how many threads the device has, nor on their

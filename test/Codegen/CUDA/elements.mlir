@@ -147,3 +147,23 @@ func.func @masked(%x: memref<8xf32>, %y: memref<8xf32>) {
   }
   return
 }
+
+// Lines of a table are loaded as a vector, whichever they are.
+
+// CHECK-LABEL: func.func @gathered
+// CHECK: %[[LINE:.*]] = memref.load %arg0
+// CHECK: %[[PLACE:.*]] = arith.index_cast %[[LINE]]
+// CHECK: vector.load %arg1[%[[PLACE]], %[[COLUMN:.*]]] {alignment = 16 : i64} : memref<100x64xf32>, vector<4xf32>
+// CHECK-NOT: load
+// CHECK: vector.store
+func.func @gathered(%lines: memref<8xi64>, %table: memref<100x64xf32>, %y: memref<8x64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, #id2], iterator_types = ["parallel", "parallel"]}
+      ins(%lines : memref<8xi64>) outs(%y : memref<8x64xf32>) {
+  ^bb0(%line: i64, %out: f32):
+    %place = arith.index_cast %line : i64 to index
+    %column = linalg.index 1 : index
+    %0 = memref.load %table[%place, %column] : memref<100x64xf32>
+    linalg.yield %0 : f32
+  }
+  return
+}

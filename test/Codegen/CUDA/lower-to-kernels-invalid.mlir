@@ -55,3 +55,16 @@ func.func @tensors(%x: tensor<8xf32>, %value: f32) -> tensor<8xf32> {
   %0 = linalg.fill ins(%value : f32) outs(%x : tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+func.func @unknown_iterations(%x: memref<8xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-error @below {{'scf.parallel' op has no kernel: it is not known how often it runs, or it has results}}
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    memref.store %zero, %x[%i] : memref<8xf32>
+  }
+  return
+}

@@ -172,6 +172,50 @@ nn.function @embedding_grad(%u: tensor<24x48xf32>, %i: tensor<24xi64> {test.low 
   nn.return %0 : tensor<6x48xf32>
 }
 
+// Many items of a few lines, which many threads have items of; the table holds
+// something before.
+
+nn.function @embedding_grad_of_many(%u: tensor<4x60x160xf32>, %i: tensor<4x60xi64> {test.low = -6.0, test.high = 5.0}, %t: tensor<6x160xf32>) -> tensor<6x160xf32> {
+  %0 = nn.scatter_add %u, %i axis 0 : tensor<4x60x160xf32>, tensor<4x60xi64> -> tensor<6x160xf32>
+  %1 = nn.accumulate %t, %0 : tensor<6x160xf32>
+  nn.return %1 : tensor<6x160xf32>
+}
+
+// A few items of a line each, and lines without any.
+
+nn.function @embedding_grad_of_few_each(%u: tensor<100x192xbf16>, %i: tensor<100xi64> {test.low = 0.0, test.high = 127.0}, %t: tensor<128x192xf32>) -> tensor<128x192xf32> {
+  %0 = nn.cast %u : tensor<100x192xbf16> -> tensor<100x192xf32>
+  %1 = nn.scatter_add %0, %i axis 0 : tensor<100x192xf32>, tensor<100xi64> -> tensor<128x192xf32>
+  %2 = nn.accumulate %t, %1 : tensor<128x192xf32>
+  nn.return %2 : tensor<128x192xf32>
+}
+
+// All items are of one line.
+
+nn.function @embedding_grad_of_one(%u: tensor<100x32xf32>, %i: tensor<100xi64> {test.low = 2.0, test.high = 2.0}) -> tensor<3x32xf32> {
+  %0 = nn.scatter_add %u, %i axis 0 : tensor<100x32xf32>, tensor<100xi64> -> tensor<3x32xf32>
+  nn.return %0 : tensor<3x32xf32>
+}
+
+// Positions are known, and no two are the same.
+
+nn.function @position_grad(%u: tensor<4x64xf32>, %t: tensor<6x64xf32>) -> tensor<6x64xf32> {
+  %i = nn.constant dense<[5, 0, -3, 2]> : tensor<4xi64>
+  %0 = nn.scatter_add %u, %i axis 0 : tensor<4x64xf32>, tensor<4xi64> -> tensor<6x64xf32>
+  %1 = nn.accumulate %t, %0 : tensor<6x64xf32>
+  nn.return %1 : tensor<6x64xf32>
+}
+
+// The other way round: lines of a table by tokens, and of another by positions.
+
+nn.function @embedding(%t: tensor<8x256xf32>, %p: tensor<4x256xf32>, %i: tensor<3x4xi64> {test.low = 0.0, test.high = 7.0}) -> tensor<3x4x256xbf16> {
+  %0 = nn.gather %t, %i axis 0 : tensor<8x256xf32>, tensor<3x4xi64> -> tensor<3x4x256xf32>
+  %1 = nn.broadcast %p : tensor<4x256xf32> -> tensor<3x4x256xf32>
+  %2 = nn.add %0, %1 : tensor<3x4x256xf32>
+  %3 = nn.cast %2 : tensor<3x4x256xf32> -> tensor<3x4x256xbf16>
+  nn.return %3 : tensor<3x4x256xbf16>
+}
+
 // Both sides of a transpose are along lines, whole squares or not; so are those
 // of elementwise ops around it.
 

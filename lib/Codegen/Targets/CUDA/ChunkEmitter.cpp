@@ -13,7 +13,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -41,7 +40,8 @@ SmallVector<Value> cuda::cloneBody(ImplicitLocOpBuilder &builder,
                                    linalg::GenericOp op,
                                    ArrayRef<Value> arguments,
                                    ArrayRef<Value> indices, ValueRange wanted,
-                                   ArrayRef<Combiner> without) {
+                                   ArrayRef<Combiner> without,
+                                   VectorLoads *vectorLoads) {
   IRMapping mapping;
   for (auto [argument, value] :
        llvm::zip_equal(op.getBody()->getArguments(), arguments))
@@ -50,6 +50,8 @@ SmallVector<Value> cuda::cloneBody(ImplicitLocOpBuilder &builder,
   for (Operation &nested : op.getBody()->without_terminator()) {
     if (auto index = dyn_cast<linalg::IndexOp>(nested))
       mapping.map(index.getResult(), indices[index.getDim()]);
+    else if (vectorLoads && vectorLoads->clone(builder, nested, mapping))
+      continue;
     else if (llvm::none_of(without, [&](const Combiner &combiner) {
                return combiner.op == &nested;
              }))
@@ -57,6 +59,40 @@ SmallVector<Value> cuda::cloneBody(ImplicitLocOpBuilder &builder,
   }
   return llvm::map_to_vector(
       wanted, [&](Value value) { return mapping.lookupOrDefault(value); });
+}
+
+VectorLoads::VectorLoads(linalg::GenericOp op, int64_t length)
+    : length(length) {
+  if (length == 1)
+    return;
+  for (auto load : op.getBody()->getOps<memref::LoadOp>())
+    if (loadsLine(load, op) &&
+        load.getMemRefType().getShape().back() % length == 0)
+      loaded[load] = {};
+}
+
+bool VectorLoads::clone(ImplicitLocOpBuilder &builder, Operation &op,
+                        IRMapping &mapping) {
+  auto found = loaded.find(&op);
+  if (found == loaded.end())
+    return false;
+  SmallVector<Value> &lanes = found->second;
+  if (lanes.empty()) {
+    auto load = cast<memref::LoadOp>(op);
+    Type element = load.getMemRefType().getElementType();
+    SmallVector<Value> indices =
+        llvm::map_to_vector(load.getIndices(), [&](Value index) {
+          return mapping.lookupOrDefault(index);
+        });
+    int64_t bytes = length * element.getIntOrFloatBitWidth() / 8;
+    Value vector = vector::LoadOp::create(
+        builder, VectorType::get({length}, element), load.getMemRef(), indices,
+        /*nontemporal=*/false, llvm::MaybeAlign(std::min<int64_t>(16, bytes)));
+    for (int64_t lane = length; lane-- > 0;)
+      lanes.push_back(vector::ExtractOp::create(builder, vector, lane));
+  }
+  mapping.map(op.getResult(0), lanes.pop_back_val());
+  return true;
 }
 
 Value cuda::combine(ImplicitLocOpBuilder &builder, const Combiner &combiner,
@@ -333,6 +369,7 @@ void ChunkEmitter::loadRows(const KernelOp &kernelOp) {
 void ChunkEmitter::emitElements(const KernelOp &kernelOp, const Chunk &chunk) {
   linalg::GenericOp op = kernelOp.op;
   SmallVector<Value> indices = getLoopIndices(kernelOp, chunk.column);
+  VectorLoads vectorLoads(op, chunk.length);
   SmallVector<SmallVector<Value>> operands;
   for (OpOperand &operand : op->getOpOperands()) {
     bool isRead = op.isDpsInput(&operand) || kernelOp.readsInit(operand);
@@ -343,9 +380,9 @@ void ChunkEmitter::emitElements(const KernelOp &kernelOp, const Chunk &chunk) {
   for (int64_t lane = 0; lane < chunk.length; ++lane) {
     auto arguments = llvm::map_to_vector(
         operands, [&](ArrayRef<Value> values) { return values[lane]; });
-    SmallVector<Value> yielded =
-        cloneBody(builder, op, arguments, moveBy(builder, indices, lane),
-                  op.getBody()->getTerminator()->getOperands());
+    SmallVector<Value> yielded = cloneBody(
+        builder, op, arguments, moveBy(builder, indices, lane),
+        op.getBody()->getTerminator()->getOperands(), {}, &vectorLoads);
     for (auto [result, value] : llvm::zip_equal(results, yielded))
       result.push_back(value);
   }

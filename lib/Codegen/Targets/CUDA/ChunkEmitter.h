@@ -15,6 +15,7 @@
 
 #include "KernelGroups.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 #include <vector>
@@ -137,15 +138,34 @@ llvm::SmallVector<mlir::Value> applyMap(mlir::ImplicitLocOpBuilder &builder,
                                         mlir::AffineMap map,
                                         llvm::ArrayRef<mlir::Value> indices);
 
+/// The loads in the body of an op that, for a chunk of \p length elements, load
+/// elements that follow each other: the lines of a table, for example.
+class VectorLoads {
+public:
+  VectorLoads(mlir::linalg::GenericOp op, int64_t length);
+
+  /// Maps the result of \p op to that for the next element of the chunk, if it
+  /// is such a load; the first time, loads all of them.
+  bool clone(mlir::ImplicitLocOpBuilder &builder, mlir::Operation &op,
+             mlir::IRMapping &mapping);
+
+private:
+  int64_t length;
+  /// The elements that are left, the next one last.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> loaded;
+};
+
 /// The body of \p op in the iteration with \p indices, of which \p arguments
 /// are the values of the block's arguments; unused ones may be null. Ops in
-/// \p without are left out. Returns \p wanted as computed here.
+/// \p without are left out; \p vectorLoads has loads of the whole chunk.
+/// Returns \p wanted as computed here.
 llvm::SmallVector<mlir::Value> cloneBody(mlir::ImplicitLocOpBuilder &builder,
                                          mlir::linalg::GenericOp op,
                                          llvm::ArrayRef<mlir::Value> arguments,
                                          llvm::ArrayRef<mlir::Value> indices,
                                          mlir::ValueRange wanted,
-                                         llvm::ArrayRef<Combiner> without = {});
+                                         llvm::ArrayRef<Combiner> without = {},
+                                         VectorLoads *vectorLoads = nullptr);
 
 /// \p combiner applied to \p lhs and \p rhs.
 mlir::Value combine(mlir::ImplicitLocOpBuilder &builder,

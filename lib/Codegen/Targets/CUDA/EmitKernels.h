@@ -43,7 +43,10 @@ mlir::LogicalResult emitColumns(const KernelGroup &group, Launcher &launcher,
 
 /// A thread, or a few that share the reduction, computes one element of the
 /// results. Sums are in an order that depends on the shape alone.
-mlir::LogicalResult emitOutputs(mlir::linalg::GenericOp op, Launcher &launcher,
+/// The results begin as \p fill, if it is not null, fills them.
+mlir::LogicalResult emitOutputs(mlir::linalg::GenericOp op,
+                                mlir::linalg::GenericOp fill,
+                                Launcher &launcher,
                                 mlir::ImplicitLocOpBuilder &builder);
 
 /// A thread runs those of the loops, \p loop and the ones right inside it,
@@ -51,6 +54,11 @@ mlir::LogicalResult emitOutputs(mlir::linalg::GenericOp op, Launcher &launcher,
 /// Fails, with an error, if there are no others.
 mlir::LogicalResult emitLoops(mlir::scf::ForOp loop, Launcher &launcher,
                               mlir::ImplicitLocOpBuilder &builder);
+
+/// A thread runs an iteration of \p loops.
+mlir::LogicalResult emitParallel(mlir::scf::ParallelOp loops,
+                                 Launcher &launcher,
+                                 mlir::ImplicitLocOpBuilder &builder);
 
 /// One thread stores what is left over by loops, such as of the last group of a
 /// few elements.

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmitKernels.h"
+#include "LoopNest.h"
 #include "Memory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,8 +44,7 @@ static bool isCounted(scf::ForOp loop) {
          loop.getInitArgs().empty();
 }
 
-/// \p outermost and the loops right inside each other in it.
-static SmallVector<scf::ForOp> getNest(scf::ForOp outermost) {
+SmallVector<scf::ForOp> cuda::getNest(scf::ForOp outermost) {
   SmallVector<scf::ForOp> nest;
   for (scf::ForOp loop = outermost; loop && isCounted(loop);) {
     nest.push_back(loop);

@@ -32,8 +32,9 @@ static constexpr int64_t maxShares = 16, minShare = 8;
 namespace {
 class OutputKernel {
 public:
-  OutputKernel(linalg::GenericOp op, ImplicitLocOpBuilder &builder)
-      : op(op), builder(builder), combiners(getCombiners(op)) {
+  OutputKernel(linalg::GenericOp op, linalg::GenericOp fill,
+               ImplicitLocOpBuilder &builder)
+      : op(op), fill(fill), builder(builder), combiners(getCombiners(op)) {
     for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
       bool isReduced = iterator == IteratorType::reduction;
       (isReduced ? reduced : kept).push_back(loop);
@@ -89,8 +90,17 @@ private:
       indices[loop] = createIndex(builder, 0);
   }
 
+  SmallVector<Value> getFillArguments() {
+    SmallVector<Value> arguments(fill.getDpsInputs());
+    arguments.resize(fill.getBody()->getNumArguments());
+    return arguments;
+  }
+
   SmallVector<Value> loadResults() {
     leaveTerms();
+    if (fill)
+      return cloneBody(builder, fill, getFillArguments(), {},
+                       fill.getBody()->getTerminator()->getOperands());
     SmallVector<Value> values;
     for (OpOperand &init : op.getDpsInitsMutable())
       values.push_back(load(init));
@@ -198,7 +208,7 @@ private:
     return shared;
   }
 
-  linalg::GenericOp op;
+  linalg::GenericOp op, fill;
   ImplicitLocOpBuilder &builder;
   std::optional<SmallVector<Combiner>> combiners;
   /// The parallel loops and the others, by number.
@@ -212,7 +222,8 @@ private:
 };
 } // namespace
 
-LogicalResult cuda::emitOutputs(linalg::GenericOp op, Launcher &launcher,
+LogicalResult cuda::emitOutputs(linalg::GenericOp op, linalg::GenericOp fill,
+                                Launcher &launcher,
                                 ImplicitLocOpBuilder &builder) {
-  return OutputKernel(op, builder).build(launcher);
+  return OutputKernel(op, fill, builder).build(launcher);
 }

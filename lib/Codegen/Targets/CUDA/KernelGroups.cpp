@@ -21,6 +21,42 @@ using utils::IteratorType;
 // One op
 //===----------------------------------------------------------------------===//
 
+/// Whether \p value, of the body of \p op, depends on the innermost loop.
+static bool isOfInnermostLoop(Value value, linalg::GenericOp op) {
+  SmallVector<Value> pending = {value};
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    Operation *source = next.getDefiningOp();
+    if (!source) {
+      auto argument = cast<BlockArgument>(next);
+      if (argument.getOwner() == op.getBody() &&
+          op.getMatchingIndexingMap(op.getMatchingOpOperand(argument))
+              .isFunctionOfDim(op.getNumLoops() - 1))
+        return true;
+      continue;
+    }
+    auto index = dyn_cast<linalg::IndexOp>(source);
+    if (index && index.getDim() + 1 == op.getNumLoops())
+      return true;
+    if (source->getBlock() == op.getBody())
+      llvm::append_range(pending, source->getOperands());
+  }
+  return false;
+}
+
+bool cuda::loadsLine(memref::LoadOp load, linalg::GenericOp op) {
+  MemRefType type = load.getMemRefType();
+  if (type.getRank() == 0 || !type.getLayout().isIdentity() ||
+      type.getElementTypeBitWidth() < 8 ||
+      getMemory(load.getMemRef()).root.getDefiningOp<memref::GetGlobalOp>())
+    return false;
+  auto index = load.getIndices().back().getDefiningOp<linalg::IndexOp>();
+  return index && index.getDim() + 1 == op.getNumLoops() &&
+         llvm::none_of(load.getIndices().drop_back(), [&](Value other) {
+           return isOfInnermostLoop(other, op);
+         });
+}
+
 std::optional<SmallVector<Combiner>> cuda::getCombiners(linalg::GenericOp op) {
   SmallVector<Combiner> combiners;
   for (unsigned result = 0; result < op.getNumDpsInits(); ++result) {
@@ -261,6 +297,12 @@ int64_t KernelGroup::getVectorLength() const {
       if (access.place == Place::Element || hasAllLoops(access.map))
         bits = std::max(bits, getElementTypeOrSelf(access.buffer.getType())
                                   .getIntOrFloatBitWidth());
+  for (const KernelOp &kernelOp : ops) {
+    linalg::GenericOp op = kernelOp.op;
+    for (auto load : op.getBody()->getOps<memref::LoadOp>())
+      if (loadsLine(load, op))
+        bits = std::max(bits, load.getMemRefType().getElementTypeBitWidth());
+  }
   int64_t length = std::max<int64_t>(1, 128 / bits);
   for (const KernelOp &kernelOp : ops)
     if (kernelOp.form != OpForm::Result && kernelOp.extents.size() > 1)
@@ -400,10 +442,6 @@ SmallVector<Crossing> cuda::findCrossings(const KernelGroup &group) {
   return crossings;
 }
 
-//===----------------------------------------------------------------------===//
-// Plans
-//===----------------------------------------------------------------------===//
-
 /// Whether \p op reads an operand of which each iteration has an element, that
 /// of the innermost loop's next iteration after it. A product of matrices has
 /// none.
@@ -429,23 +467,6 @@ std::optional<KernelSpace> cuda::getReducedSpace(linalg::GenericOp op) {
   return group.add(op) ? std::optional<KernelSpace>(space) : std::nullopt;
 }
 
-/// The group of \p ops in \p space; none if they make none.
-static std::optional<KernelGroup> makeGroup(ArrayRef<linalg::GenericOp> ops,
-                                            KernelSpace space) {
-  KernelGroup group(space);
-  for (linalg::GenericOp op : ops)
-    if (!group.add(op))
-      return std::nullopt;
-  return group;
-}
-
-/// Whether \p group becomes better by \p op, with which it is \p next: by one
-/// that shares memory, or a small one.
-static bool isBetterWith(linalg::GenericOp op, const KernelGroup &group,
-                         const KernelGroup &next) {
-  return group.sharesMemory(op) || fitsRegisters(next);
-}
-
 bool cuda::mayPrecede(linalg::GenericOp op,
                       ArrayRef<linalg::GenericOp> others) {
   Footprint own = getFootprint(op);
@@ -459,85 +480,4 @@ bool cuda::mayPrecede(linalg::GenericOp op,
 
 bool cuda::isFill(linalg::GenericOp op) {
   return getFootprint(op).reads.empty();
-}
-
-/// The first of \p ops that reads anything, and what before it only fills
-/// buffers.
-static ArrayRef<linalg::GenericOp>
-takeWithFills(ArrayRef<linalg::GenericOp> ops) {
-  size_t count = 1;
-  while (count < ops.size() && isFill(ops[count - 1]))
-    ++count;
-  return ops.take_front(count);
-}
-
-/// Adds to \p group whatever of \p ops, which follow it, fits: all that comes
-/// right after it, and later what shares memory with it. Returns the rest.
-static SmallVector<linalg::GenericOp>
-extendGroup(KernelGroup &group, ArrayRef<linalg::GenericOp> ops) {
-  SmallVector<linalg::GenericOp> rest;
-  while (!ops.empty()) {
-    ArrayRef<linalg::GenericOp> unit = takeWithFills(ops);
-    ops = ops.drop_front(unit.size());
-    KernelGroup next = group;
-    bool fits = llvm::all_of(unit, [&](linalg::GenericOp op) {
-      return mayPrecede(op, rest) && next.add(op);
-    });
-    if (fits && isBetterWith(unit.back(), group, next) &&
-        (rest.empty() || group.sharesMemory(unit.back())))
-      group = next;
-    else
-      llvm::append_range(rest, unit);
-  }
-  return rest;
-}
-
-/// Groups elementwise ops over equally many elements; other ops are single.
-static void planElements(ArrayRef<linalg::GenericOp> ops,
-                         std::vector<KernelPlan> &plans) {
-  for (linalg::GenericOp op : ops) {
-    if (!plans.empty() && plans.back().group.getSpace().rows == 1 &&
-        !plans.back().single && op.getNumReductionLoops() == 0) {
-      KernelSpace space = plans.back().group.getSpace();
-      SmallVector<int64_t> extents = op.getStaticLoopRanges();
-      if (ShapedType::getNumElements(extents) == space.columns &&
-          plans.back().group.add(op))
-        continue;
-    }
-    SmallVector<int64_t> extents = op.getStaticLoopRanges();
-    KernelGroup group({1, ShapedType::getNumElements(extents)});
-    bool isSingle = op.getNumReductionLoops() > 0 || !group.add(op);
-    plans.push_back({group, isSingle ? op : linalg::GenericOp()});
-  }
-}
-
-std::vector<KernelPlan> cuda::planKernels(ArrayRef<linalg::GenericOp> ops) {
-  std::vector<KernelPlan> plans;
-  SmallVector<linalg::GenericOp> left(ops);
-  while (!left.empty()) {
-    auto *reduction = llvm::find_if(left, [](linalg::GenericOp op) {
-      return getReducedSpace(op).has_value();
-    });
-    size_t index = reduction - left.begin();
-    if (index == left.size()) {
-      planElements(left, plans);
-      break;
-    }
-    // What comes before the reduction joins as far back as it can.
-    KernelSpace space = *getReducedSpace(*reduction);
-    ArrayRef<linalg::GenericOp> before = ArrayRef(left).take_front(index + 1);
-    size_t first = index;
-    KernelGroup group = *makeGroup(before.drop_front(first), space);
-    while (first > 0) {
-      auto next = makeGroup(before.drop_front(first - 1), space);
-      if (!next || !isBetterWith(before[first - 1], group, *next))
-        break;
-      group = *next;
-      --first;
-    }
-    planElements(before.take_front(first), plans);
-    left = extendGroup(group, ArrayRef(left).drop_front(index + 1));
-    plans.push_back({group, {}});
-  }
-  return plans;
 }

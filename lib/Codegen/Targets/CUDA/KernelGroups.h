@@ -17,6 +17,7 @@
 #include "Memory.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include <optional>
 #include <vector>
@@ -62,6 +63,10 @@ struct Access {
   /// Whether each thread finds here the same elements as there.
   bool isSame(const Access &other) const;
 };
+
+/// Whether \p load, in the body of \p op, loads elements of one line of a
+/// buffer in iterations of the innermost loop that follow each other.
+bool loadsLine(mlir::memref::LoadOp load, mlir::linalg::GenericOp op);
 
 /// How the contributions to a result of a reduction are combined.
 struct Combiner {
@@ -162,17 +167,6 @@ bool mayPrecede(mlir::linalg::GenericOp op,
 
 /// Whether \p op reads nothing.
 bool isFill(mlir::linalg::GenericOp op);
-
-/// Splits \p ops, between which nothing else touches memory, into groups. An op
-/// that fits into no group is alone in one without ops.
-struct KernelPlan {
-  KernelGroup group;
-  /// The op, if it is in no group.
-  mlir::linalg::GenericOp single;
-};
-/// Ops may go before others that have nothing to do with them.
-std::vector<KernelPlan>
-planKernels(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
 
 } // namespace pipewright::cuda
 

@@ -37,6 +37,7 @@ using namespace pipewright;
 
 void pipewright::addKernelPasses(OpPassManager &functions) {
   functions.addPass(createSplitReductions());
+  functions.addPass(createParallelizeScatters());
   functions.addPass(createLowerToKernels());
 }
 

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmitKernels.h"
-#include "KernelGroups.h"
+#include "KernelPlans.h"
 #include "SimplifyOps.h"
 
 #include "pipewright/Codegen/Passes.h"
@@ -61,6 +61,11 @@ public:
         if (failed(emitLoops(loop, launcher, builder)))
           return failure();
         loop.erase();
+      } else if (auto loops = dyn_cast<scf::ParallelOp>(op)) {
+        ImplicitLocOpBuilder builder(loops.getLoc(), loops);
+        if (failed(emitParallel(loops, launcher, builder)))
+          return failure();
+        loops.erase();
       }
     }
     if (failed(lowerRun()) || failed(lowerStores()))
@@ -87,7 +92,7 @@ private:
   LogicalResult emitKernel(const KernelPlan &plan,
                            ImplicitLocOpBuilder &builder) {
     if (plan.single)
-      return emitOutputs(plan.single, launcher, builder);
+      return emitOutputs(plan.single, plan.fill, launcher, builder);
     if (plan.group.getSpace().reducedRows > 0)
       return emitColumns(plan.group, launcher, builder);
     if (!plan.group.isElementwise())

@@ -92,13 +92,17 @@ static bool mayWrite(Operation *op, Value buffer) {
   });
 }
 
+Operation *cuda::findWriter(Operation *user, Value buffer, Operation *first) {
+  Operation *writer = user->getPrevNode();
+  while (writer && writer != first && !mayWrite(writer, buffer))
+    writer = writer->getPrevNode();
+  return writer;
+}
+
 /// The op that fills all of \p buffer with one value, which is still there
 /// before \p user; null if there is none.
 static linalg::GenericOp findFill(Operation *user, Value buffer) {
-  Operation *writer = user->getPrevNode();
-  while (writer && !mayWrite(writer, buffer))
-    writer = writer->getPrevNode();
-  auto fill = dyn_cast_or_null<linalg::GenericOp>(writer);
+  auto fill = dyn_cast_or_null<linalg::GenericOp>(findWriter(user, buffer));
   if (!fill || !isFill(fill) || fill.getNumDpsInits() != 1 ||
       fill.hasIndexSemantics() ||
       !llvm::hasSingleElement(fill.getBody()->getOperations()))

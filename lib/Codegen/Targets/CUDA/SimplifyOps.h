@@ -18,6 +18,11 @@ namespace pipewright::cuda {
 mlir::LogicalResult simplifyOps(mlir::Block &block,
                                 mlir::RewriterBase &rewriter);
 
+/// The last op before \p user that may write what \p buffer is, if it is not
+/// before \p first; null if there is none.
+mlir::Operation *findWriter(mlir::Operation *user, mlir::Value buffer,
+                            mlir::Operation *first = nullptr);
+
 } // namespace pipewright::cuda
 
 #endif // PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_SIMPLIFYOPS_H

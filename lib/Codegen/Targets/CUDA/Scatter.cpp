@@ -1,0 +1,286 @@
+//===- Scatter.cpp - Loops that add to lines of a table
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scatter.h"
+
+#include "ChunkEmitter.h"
+#include "Launch.h"
+#include "LoopNest.h"
+#include "Memory.h"
+#include "SimplifyOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace pipewright;
+using namespace pipewright::cuda;
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> cuda::getExtents(ArrayRef<scf::ForOp> loops) {
+  return llvm::map_to_vector(loops, [](scf::ForOp loop) {
+    return *getConstantIntValue(loop.getUpperBound());
+  });
+}
+
+SmallVector<Operation *> cuda::getSlice(Value value, Block *body) {
+  llvm::SetVector<Operation *> slice;
+  SmallVector<Value> pending = {value};
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (op && op->getBlock() == body && slice.insert(op))
+      llvm::append_range(pending, op->getOperands());
+  }
+  SmallVector<Operation *> ops = slice.takeVector();
+  llvm::sort(ops, [](Operation *lhs, Operation *rhs) {
+    return lhs->isBeforeInBlock(rhs);
+  });
+  return ops;
+}
+
+/// Finds what is added to what, where the last op of \p body stores it.
+static bool matchSum(Block *body, Scatter &scatter) {
+  scatter.store =
+      dyn_cast_or_null<memref::StoreOp>(body->getTerminator()->getPrevNode());
+  if (!scatter.store)
+    return false;
+  scatter.sum = scatter.store.getValue().getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(scatter.sum))
+    return false;
+  for (int operand : {0, 1}) {
+    auto load =
+        scatter.sum->getOperand(operand).getDefiningOp<memref::LoadOp>();
+    if (!load || load.getMemRef() != scatter.store.getMemRef() ||
+        !llvm::equal(load.getIndices(), scatter.store.getIndices()))
+      continue;
+    scatter.load = load;
+    scatter.update = scatter.sum->getOperand(1 - operand);
+  }
+  if (!scatter.load || !scatter.load->hasOneUse() || !scatter.sum->hasOneUse())
+    return false;
+  Memory table = getMemory(scatter.store.getMemRef());
+  return llvm::all_of(*body, [&](Operation &op) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    if (load)
+      return load == scatter.load ||
+             !mayOverlap(table, getMemory(load.getMemRef()));
+    return op.getNumRegions() == 0 && (isPure(&op) || &op == scatter.store ||
+                                       op.hasTrait<OpTrait::IsTerminator>());
+  });
+}
+
+/// Finds the loops over columns, which are part of the place, and the key.
+static bool matchPlace(ArrayRef<scf::ForOp> nest, Scatter &scatter) {
+  auto findLoop = [&](Value number) {
+    return llvm::find_if(nest, [&](scf::ForOp loop) {
+      return loop.getInductionVar() == number;
+    });
+  };
+  for (Value index : scatter.store.getIndices()) {
+    if (getConstantIntValue(index))
+      continue;
+    const auto *loop = findLoop(index);
+    if (loop != nest.end()) {
+      scatter.columns.push_back(*loop);
+      continue;
+    }
+    if (scatter.key)
+      return false;
+    scatter.key = index;
+  }
+  for (scf::ForOp loop : nest)
+    if (!llvm::is_contained(scatter.columns, loop))
+      scatter.items.push_back(loop);
+  if (!scatter.key || scatter.items.empty())
+    return false;
+  Block *body = scatter.store->getBlock();
+  return llvm::none_of(getSlice(scatter.key, body), [&](Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return llvm::any_of(scatter.columns, [&](scf::ForOp loop) {
+        return loop.getInductionVar() == operand;
+      });
+    });
+  });
+}
+
+std::optional<Scatter> cuda::matchScatter(scf::ForOp outermost) {
+  SmallVector<scf::ForOp> nest = getNest(outermost);
+  Scatter scatter;
+  scatter.outermost = outermost;
+  if (nest.empty() || !matchSum(nest.back().getBody(), scatter) ||
+      !matchPlace(nest, scatter))
+    return std::nullopt;
+  return scatter;
+}
+
+//===----------------------------------------------------------------------===//
+// Constant keys
+//===----------------------------------------------------------------------===//
+
+/// The value that the ops of \p slice, the last of which is \p key's, compute
+/// from that of \p load; none if it is not known.
+static std::optional<int64_t> evaluate(ArrayRef<Operation *> slice,
+                                       memref::LoadOp load, Attribute loaded,
+                                       Value key) {
+  DenseMap<Value, Attribute> known = {{load.getResult(), loaded}};
+  for (Operation *op : slice) {
+    if (op == load)
+      continue;
+    SmallVector<Attribute> operands;
+    for (Value operand : op->getOperands()) {
+      Attribute value = known.lookup(operand);
+      if (!value)
+        matchPattern(operand, m_Constant(&value));
+      operands.push_back(value);
+    }
+    SmallVector<OpFoldResult> results;
+    if (failed(op->fold(operands, results)) || results.size() != 1)
+      return std::nullopt;
+    auto value = dyn_cast<Attribute>(results[0]);
+    known[op->getResult(0)] =
+        value ? value : known.lookup(cast<Value>(results[0]));
+  }
+  auto number = dyn_cast_or_null<IntegerAttr>(known.lookup(key));
+  return number ? std::optional<int64_t>(number.getInt()) : std::nullopt;
+}
+
+/// The numbers that \p load reads, if they are constants and all loops over
+/// items have a part in which of them it is.
+static DenseIntElementsAttr getConstants(memref::LoadOp load,
+                                         const Scatter &scatter) {
+  auto constant = load.getMemRef().getDefiningOp<memref::GetGlobalOp>();
+  for (scf::ForOp loop : scatter.items)
+    if (*getConstantIntValue(loop.getUpperBound()) > 1 &&
+        !llvm::is_contained(load.getIndices(), loop.getInductionVar()))
+      return {};
+  if (!constant)
+    return {};
+  auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+      constant, constant.getNameAttr());
+  if (!global || !global.getConstant() || !global.getInitialValue())
+    return {};
+  return dyn_cast<DenseIntElementsAttr>(*global.getInitialValue());
+}
+
+bool cuda::hasDistinctKeys(const Scatter &scatter) {
+  memref::StoreOp store = scatter.store;
+  SmallVector<Operation *> slice = getSlice(scatter.key, store->getBlock());
+  memref::LoadOp load;
+  for (Operation *op : slice)
+    if (auto found = dyn_cast<memref::LoadOp>(op)) {
+      if (load)
+        return false;
+      load = found;
+    }
+  DenseIntElementsAttr constants =
+      load ? getConstants(load, scatter) : DenseIntElementsAttr();
+  if (!constants)
+    return false;
+  DenseSet<int64_t> keys;
+  return llvm::all_of(constants.getValues<Attribute>(), [&](Attribute value) {
+    std::optional<int64_t> key = evaluate(slice, load, value, scatter.key);
+    return key && keys.insert(*key).second;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Updates
+//===----------------------------------------------------------------------===//
+
+/// Whether nothing but \p writer uses the allocation that \p buffer is.
+static bool isOnlyWritten(Value buffer, Operation *writer) {
+  SmallVector<Value> aliases = {getWholeBuffer(buffer)};
+  if (!aliases.front().getDefiningOp<memref::AllocOp>())
+    return false;
+  while (!aliases.empty())
+    for (Operation *user : aliases.pop_back_val().getUsers()) {
+      if (isa<ViewLikeOpInterface>(user))
+        aliases.push_back(user->getResult(0));
+      else if (user != writer)
+        return false;
+    }
+  return true;
+}
+
+/// The op in front of \p loop that makes each element that \p load reads of one
+/// of another buffer, which is no wider, and whose elements are still the same;
+/// null if there is none.
+static linalg::GenericOp findProducer(scf::ForOp loop, memref::LoadOp load,
+                                      const Memory &table) {
+  Value buffer = load.getMemRef();
+  auto op = dyn_cast_or_null<linalg::GenericOp>(findWriter(loop, buffer));
+  if (!op || op.getNumReductionLoops() > 0 || op.getNumDpsInits() != 1 ||
+      op.getNumDpsInputs() != 1 || op.hasIndexSemantics())
+    return {};
+  OpOperand &init = *op.getDpsInitsMutable().begin();
+  auto input = dyn_cast<MemRefType>(op.getDpsInputs()[0].getType());
+  Memory made = getMemory(init.get()), read = getMemory(buffer);
+  bool isSame = made.isContiguous && read.isContiguous &&
+                made.root == read.root && made.offset == read.offset &&
+                made.bytes == read.bytes &&
+                op.getMatchingIndexingMap(&init).isIdentity();
+  if (!isSame || !input || op.payloadUsesValueFromOperand(&init) ||
+      input.getElementTypeBitWidth() >
+          load.getMemRefType().getElementTypeBitWidth() ||
+      mayOverlap(table, getMemory(op.getDpsInputs()[0])) ||
+      findWriter(loop, op.getDpsInputs()[0], op) != op.getOperation())
+    return {};
+  return op;
+}
+
+/// The indices of the loops of \p op where it makes the element that \p load
+/// reads.
+static SmallVector<Value> getLoopIndices(linalg::GenericOp op,
+                                         memref::LoadOp load,
+                                         ImplicitLocOpBuilder &builder) {
+  ArrayRef<int64_t> shape = load.getMemRefType().getShape();
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  if (shape == ArrayRef(extents))
+    return SmallVector<Value>(load.getIndices());
+  Value number = createIndex(builder, 0);
+  for (auto [extent, index] : llvm::zip_equal(shape, load.getIndices()))
+    number = multiplyAdd(builder, number, extent, index);
+  return delinearize(builder, number, extents);
+}
+
+/// What \p op makes for the element that \p load reads.
+static Value recompute(linalg::GenericOp op, memref::LoadOp load) {
+  ImplicitLocOpBuilder builder(load.getLoc(), load);
+  SmallVector<Value> indices = getLoopIndices(op, load, builder);
+  OpOperand *input = op.getDpsInputOperands()[0];
+  Value value = memref::LoadOp::create(
+      builder, input->get(),
+      applyMap(builder, op.getMatchingIndexingMap(input), indices));
+  return cloneBody(builder, op, {value, Value()}, indices,
+                   op.getBody()->getTerminator()->getOperands())[0];
+}
+
+void cuda::inlineUpdate(Scatter &scatter) {
+  Block *body = scatter.store->getBlock();
+  Memory table = getMemory(scatter.store.getMemRef());
+  for (Operation *op : getSlice(scatter.update, body)) {
+    auto load = dyn_cast<memref::LoadOp>(op);
+    linalg::GenericOp producer =
+        load ? findProducer(scatter.outermost, load, table)
+             : linalg::GenericOp();
+    if (!producer)
+      continue;
+    Value value = recompute(producer, load);
+    if (scatter.update == load.getResult())
+      scatter.update = value;
+    load.replaceAllUsesWith(value);
+    load.erase();
+    if (isOnlyWritten(producer.getDpsInits()[0], producer))
+      producer.erase();
+  }
+}
