@@ -172,6 +172,16 @@ class Kernels(unittest.TestCase):
         self.assertEqual(part.text, "below 85% of a copy: transpose")
         self.assertRaises(report.Failure, kernels.judge_bandwidth, [], part)
 
+    def test_products_are_compared_with_the_peak(self):
+        tests = [make_test("OfProducts", matmul_bf16_flops="6e14")]
+        rows = kernels.flops_rows(tests, 1e15)
+        self.assertEqual(
+            rows, [{"product": "matmul_bf16", "TFLOP/s": 600.0, "of the peak": 0.6}]
+        )
+        self.assertEqual(
+            kernels.flops_rows(tests, None)[0]["of the peak"], "peak unknown"
+        )
+
     def test_results_are_read_even_if_tests_fail(self):
         results = {"testsuites": [{"testsuite": [make_test("A", failure="no")]}]}
         with tempfile.TemporaryDirectory() as folder:

@@ -94,6 +94,9 @@ def run_all(options: argparse.Namespace, facts: dict) -> list[Part]:
             "the runtime's kernels": lambda p: kernels.check_runtime(build, deadline, p),
             "generated kernels": lambda p: kernels.check_generated(build, deadline, p),
             "bandwidth": lambda p: kernels.check_bandwidth(build, deadline, p),
+            "products": lambda p: kernels.check_products(
+                build, machine.peak_flops(facts["name"]), deadline, p
+            ),
             "pipelines": lambda p: pipelines.check(folder, arch, deadline, p),
             "a block": lambda p: block.check(folder, facts, options.python, deadline, p),
             "compute-sanitizer": lambda p: kernels.check_memory(build, deadline, p),

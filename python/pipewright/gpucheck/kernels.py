@@ -53,7 +53,7 @@ def judge(tests: list[dict[str, Any]], part: Part) -> None:
 
 def check_runtime(build: pathlib.Path, deadline: Deadline, part: Part) -> None:
     # What the library refuses is its own matter.
-    only = "-MatMulDeathTest.*"
+    only = "-MatMulDeathTest.*:Speed.*"
     judge(run_tests(build / "test/Unit/gpu-runtime", only, deadline, []), part)
 
 
@@ -66,12 +66,16 @@ def check_memory(build: pathlib.Path, deadline: Deadline, part: Part) -> None:
     sanitizer = shutil.which("compute-sanitizer")
     if not sanitizer:
         raise Skip("there is no compute-sanitizer")
-    program = build / "test/Unit/gpu-kernels"
+    programs = {
+        "gpu-kernels": "DeviceKernels.ComputeTheCases",
+        "gpu-runtime": "Updates.*:Experts.*-Updates.SumSquaresOfALargeTensor",
+    }
     for tool in ("memcheck", "racecheck"):
         prefix = [sanitizer, f"--tool={tool}", "--error-exitcode=1"]
-        run_tests(program, "DeviceKernels.ComputeTheCases", deadline, prefix)
-        part.rows.append({"tool": tool, "faults": 0})
-    part.text = "no fault in the kernels of the cases"
+        for name, only in programs.items():
+            run_tests(build / "test/Unit" / name, only, deadline, prefix)
+            part.rows.append({"tool": tool, "program": name, "faults": 0})
+    part.text = "no fault"
 
 
 def bandwidth_rows(tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -103,9 +107,44 @@ def judge_bandwidth(rows: list[dict[str, Any]], part: Part) -> None:
         part.miss(f"below {BANDWIDTH_GOAL:.0%} of a copy: {', '.join(slow)}")
 
 
+def measure(program: pathlib.Path, only: str, deadline: Deadline) -> list[dict]:
+    """Tests that record numbers; all must pass."""
+    tests = run_tests(program, only, deadline, [])
+    for test in tests:
+        for failure in test.get("failures", []):
+            raise Failure(failure["failure"].splitlines()[0])
+    return tests
+
+
 def check_bandwidth(build: pathlib.Path, deadline: Deadline, part: Part) -> None:
-    program = build / "test/Unit/gpu-kernels"
-    tests = run_tests(program, "DeviceKernels.MoveBytes", deadline, [])
-    if any(test.get("failures") for test in tests):
-        raise Failure(tests[0]["failures"][0]["failure"].splitlines()[0])
+    unit = build / "test/Unit"
+    tests = measure(unit / "gpu-kernels", "DeviceKernels.MoveBytes", deadline)
+    tests += measure(unit / "gpu-runtime", "Speed.OfUpdates", deadline)
     judge_bandwidth(bandwidth_rows(tests), part)
+
+
+def flops_rows(
+    tests: list[dict[str, Any]], peak: float | None
+) -> list[dict[str, Any]]:
+    """From what Speed.OfProducts records."""
+    end = "_flops"
+    return [
+        {
+            "product": name.removesuffix(end),
+            "TFLOP/s": float(value) / 1e12,
+            "of the peak": float(value) / peak if peak else "peak unknown",
+        }
+        for test in tests
+        for name, value in test.items()
+        if name.endswith(end)
+    ]
+
+
+def check_products(
+    build: pathlib.Path, peak: float | None, deadline: Deadline, part: Part
+) -> None:
+    program = build / "test/Unit/gpu-runtime"
+    part.rows = flops_rows(measure(program, "Speed.OfProducts", deadline), peak)
+    if not part.rows:
+        raise Failure("nothing was measured")
+    part.text = f"{len(part.rows)} measured"

@@ -12,6 +12,7 @@
 
 #include "Comparison.h"
 #include "CudaRuntime/Machine.h"
+#include "CudaRuntime/Timing.h"
 #include "KernelFunction.h"
 #include "Samples.h"
 #include "backends/cuda/Modules.h"
@@ -44,13 +45,9 @@ public:
 
   /// How long all launches so far take, again and again.
   double measureSeconds();
-  /// How long it takes to copy so many bytes.
-  double measureCopySeconds(int64_t bytes);
 
 private:
   void *stage(int64_t bytes);
-  template <typename WorkT>
-  double measure(WorkT work);
 
   pprt::cuda::ComputeStream &to;
   std::vector<std::string> names;
@@ -150,39 +147,12 @@ void RuntimeDevice::launch(const ptx::Launch &launch) {
   launches.push_back(launch);
 }
 
-/// The least of some times.
-template <typename WorkT>
-double RuntimeDevice::measure(WorkT work) {
-  cudaEvent_t begin, end;
-  check(cudaEventCreateWithFlags(&begin, cudaEventDefault), "event");
-  check(cudaEventCreateWithFlags(&end, cudaEventDefault), "event");
-  float least = INFINITY;
-  for (int round = 0; round < 10; ++round) {
-    check(cudaEventRecord(begin, to.stream), "event");
-    work();
-    check(cudaEventRecord(end, to.stream), "event");
-    check(cudaEventSynchronize(end), "event");
-    float milliseconds;
-    check(cudaEventElapsedTime(&milliseconds, begin, end), "event");
-    least = std::min(least, milliseconds);
-  }
-  check(cudaEventDestroy(begin), "event");
-  check(cudaEventDestroy(end), "event");
-  return least / 1e3;
-}
-
 double RuntimeDevice::measureSeconds() {
   std::vector<ptx::Launch> all = launches;
-  return measure([&] {
+  return pprt::cuda::measureSeconds([&] {
     for (const ptx::Launch &one : all)
       launch(one);
   });
-}
-
-double RuntimeDevice::measureCopySeconds(int64_t bytes) {
-  auto *target = reinterpret_cast<void *>(allocate("target", bytes));
-  auto *source = reinterpret_cast<void *>(allocate("source", bytes));
-  return measure([&] { pprtCudaCopy(target, source, bytes); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,9 +226,8 @@ TEST(DeviceKernels, MoveBytes) {
     int64_t bytes = getBytes(function);
     RecordProperty(function.getSymName().str(),
                    std::to_string(bytes / device.measureSeconds()));
-    // A copy reads what it writes.
     RecordProperty(
         function.getSymName().str() + "_copy",
-        std::to_string(bytes / device.measureCopySeconds(bytes / 2)));
+        std::to_string(bytes / pprt::cuda::measureCopySeconds(bytes)));
   }
 }
