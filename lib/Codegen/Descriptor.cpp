@@ -44,6 +44,7 @@ public:
          word(rank.secondLossRank),
          word(rank.optimizer),
          wide(rank.arenaBytes),
+         wide(rank.messageBytes),
          word(rank.parameters.size()),
          word(rank.buffers.size()),
          word(rank.channels.size()),

@@ -7,6 +7,7 @@
 #include "pipewright/Driver/Phases.h"
 
 #include "pipewright/Codegen/Passes.h"
+#include "pipewright/Codegen/Target.h"
 #include "pipewright/Comm/Passes.h"
 #include "pipewright/Cost/Passes.h"
 #include "pipewright/Import/Passes.h"
@@ -135,7 +136,9 @@ static void addProgramPasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createCheckGradients());
   // Tasks' scratch memory is part of the arena.
   pm.addPass(createAnnotateWorkspaces({options.target, options.processor}));
-  pm.addPass(createPlanArena({options.memory}));
+  const CodegenTarget *target = TargetRegistry::get().find(options.target);
+  pm.addPass(createPlanArena(
+      {options.memory, target && target->keepsMessagesApart()}));
   // Last, because micro-batches that share memory may overwrite each other.
   pm.addPass(createCheckEquivalence());
 }

@@ -65,6 +65,7 @@ private:
                       ParameterDescription &parameter);
   void describeChannels();
   void describeBuffers();
+  void findMessages();
   void describeTask(pp::TaskOp task);
 
   /// The place of a binding in this rank's arena, or null.
@@ -229,6 +230,25 @@ void RankDescriber::describeBuffers() {
   }
 }
 
+/// Finds the end of the arena that only messages use.
+void RankDescriber::findMessages() {
+  int64_t begin = description.arenaBytes, othersEnd = 0;
+  for (auto &[binding, place] : places) {
+    auto channel = channels.find(binding.getName());
+    bool isMessage = binding.getKind() == pp::BindingKind::Channel &&
+                     channel != channels.end() &&
+                     description.channels[channel->second].source !=
+                         description.channels[channel->second].target;
+    for (int64_t offset : place.getOffsets())
+      if (isMessage)
+        begin = std::min(begin, offset);
+      else
+        othersEnd = std::max<int64_t>(othersEnd, offset + place.getBytes());
+  }
+  if (othersEnd <= begin)
+    description.messageBytes = description.arenaBytes - begin;
+}
+
 void RankDescriber::describeTask(pp::TaskOp task) {
   TaskDescription &added = description.tasks.emplace_back();
   added.name = task.getSymName().str();
@@ -281,6 +301,7 @@ void RankDescriber::describe() {
   }
   describeChannels();
   describeBuffers();
+  findMessages();
   for (pp::TaskOp task : tasks)
     describeTask(task);
 }

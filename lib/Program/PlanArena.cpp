@@ -34,7 +34,8 @@ public:
 
   explicit BufferPacker(const RankMemory &memory) : memory(memory) {}
 
-  void pack();
+  /// Packs the messages behind all else if they are to be apart.
+  void pack(bool messagesApart);
   int64_t getBytes() const { return bytes; }
   /// Where an instance lies; none if it is never used.
   std::optional<int64_t> getOffset(pp::BindingAttr binding,
@@ -47,7 +48,9 @@ private:
     SmallVector<pp::BindingAttr> bindings;
   };
 
-  std::vector<Group> makeGroups(bool oneEach) const;
+  using Filter = llvm::function_ref<bool(const BufferUse &)>;
+  std::vector<Group> makeGroups(bool oneEach, Filter isWanted) const;
+  /// Packs behind what is packed.
   void pack(ArrayRef<Group> groups);
 
   const RankMemory &memory;
@@ -60,10 +63,13 @@ private:
 static constexpr size_t mostInstances = 20000;
 
 /// A group for each buffer, or for all that live at the same times.
-std::vector<BufferPacker::Group> BufferPacker::makeGroups(bool oneEach) const {
+std::vector<BufferPacker::Group>
+BufferPacker::makeGroups(bool oneEach, Filter isWanted) const {
   std::vector<Group> groups;
   std::map<std::vector<int64_t>, size_t> known;
   for (const auto &[binding, use] : memory.getBuffers()) {
+    if (!isWanted(use))
+      continue;
     std::vector<int64_t> times = {use.eval.first, use.eval.last};
     for (const Lifetime &lifetime : use.microbatches)
       times.insert(times.end(), {lifetime.first, lifetime.last});
@@ -102,8 +108,9 @@ void BufferPacker::pack(ArrayRef<Group> groups) {
     }
   }
   Packing packing = packBuffers(instances);
-  bytes = packing.bytes;
-  for (auto [owner, offset] : llvm::zip_equal(owners, packing.offsets)) {
+  int64_t base = std::exchange(bytes, bytes + packing.bytes);
+  for (auto [owner, place] : llvm::zip_equal(owners, packing.offsets)) {
+    int64_t offset = base + place;
     for (pp::BindingAttr binding : owner.first->bindings) {
       offsets[{binding, owner.second}] = offset;
       offset += alignToArena(memory.getBuffers().find(binding)->second.bytes);
@@ -111,11 +118,17 @@ void BufferPacker::pack(ArrayRef<Group> groups) {
   }
 }
 
-void BufferPacker::pack() {
+void BufferPacker::pack(bool messagesApart) {
   size_t instances = 0;
   for (const auto &[binding, use] : memory.getBuffers())
     instances += use.microbatches.size() + 1;
-  pack(makeGroups(/*oneEach=*/instances <= mostInstances));
+  bool oneEach = instances <= mostInstances;
+  if (!messagesApart)
+    return pack(makeGroups(oneEach, [](const BufferUse &) { return true; }));
+  for (bool message : {false, true})
+    pack(makeGroups(oneEach, [=](const BufferUse &use) {
+      return use.isMessage == message;
+    }));
 }
 
 std::optional<int64_t> BufferPacker::getOffset(pp::BindingAttr binding,
@@ -156,9 +169,10 @@ static void placeBuffer(pp::BindingAttr binding, const BufferUse &use,
 
 /// Builds the arena of a rank at \p builder.
 static void buildArena(const RankMemory &memory, int64_t rank,
-                       int64_t microbatches, OpBuilder &builder, Location loc) {
+                       int64_t microbatches, bool messagesApart,
+                       OpBuilder &builder, Location loc) {
   BufferPacker packer(memory);
-  packer.pack();
+  packer.pack(messagesApart);
   int64_t base = memory.getLastingBytes();
   auto arena =
       pp::ArenaOp::create(builder, loc, rank, base + packer.getBytes());
@@ -251,7 +265,8 @@ struct PlanArena : pipewright::impl::PlanArenaBase<PlanArena> {
           RankMemory::get(module, symbols, rank, microbatches);
       if (failed(rankMemory))
         return signalPassFailure();
-      buildArena(*rankMemory, rank, microbatches, builder, module.getLoc());
+      buildArena(*rankMemory, rank, microbatches, messagesApart, builder,
+                 module.getLoc());
     }
     if (memory != 0 && failed(checkLimit(module, memory)))
       return signalPassFailure();

@@ -74,6 +74,7 @@ void RankMemory::touchChannel(StringRef name, bool isSend) {
     return symbols.lookup<pp::StageOp>(stage).getRank();
   };
   bool leaves = getRank(channel.getSource()) != getRank(channel.getTarget());
+  buffers[binding].isMessage = leaves;
   if (isSend && leaves && !isEval)
     sends.push_back({binding, microbatch});
 }

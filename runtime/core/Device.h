@@ -79,7 +79,10 @@ public:
   /// Connects with the devices of the other ranks, which do the same.
   virtual Status connect() = 0;
 
-  uint8_t *at(uint64_t offset) const { return arena + offset; }
+  uint8_t *at(uint64_t offset) const {
+    return offset < messagesBegin ? arena + offset
+                                  : messages + (offset - messagesBegin);
+  }
 
   /// Fills memory from the host, where \p produce writes parts of at most
   /// what is asked for, in order; blocks.
@@ -123,6 +126,9 @@ public:
 
 protected:
   uint8_t *arena = nullptr;
+  /// From there on, offsets are those of memory for messages.
+  uint64_t messagesBegin = UINT64_MAX;
+  uint8_t *messages = nullptr;
 };
 
 /// What a device is made with; all outlive it.

@@ -57,8 +57,9 @@ class CudaFaults(EndToEndTest):
                 self.assertIn("deadlock: all threads wait", messages)
 
     def test_missing_waits(self) -> None:
-        """Most waits are the only order between two accesses. Others follow from
-        it: at the end of a step, and where a buffer was waited for before."""
+        """Many waits are the only order between two accesses. Others are not
+        needed in this run: at the end of a step, for memory that was not used
+        before, and where a message was waited for already."""
         found, runs = [], 0
         for number in range(200):
             status, messages = self.diagnose(f"wait:1:{number}")
@@ -69,7 +70,7 @@ class CudaFaults(EndToEndTest):
                 found.append(messages)
         self.assertGreater(runs, 20)
         self.assertLess(runs, 200)
-        self.assertGreater(len(found), runs / 2)
+        self.assertGreater(len(found), runs / 3)
         for message in found:
             self.assertIn("without an order between them", message)
         # An event is missing before what was received is read, and before what

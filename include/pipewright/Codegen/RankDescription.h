@@ -119,6 +119,7 @@ struct RankDescription {
   PprtOptimizer optimizer = PPRT_SGD;
 
   uint64_t arenaBytes = 0;
+  uint64_t messageBytes = 0;
 
   std::vector<ParameterDescription> parameters;
   std::vector<BufferDescription> buffers;

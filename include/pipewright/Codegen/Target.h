@@ -103,6 +103,9 @@ public:
   /// if nobody names one.
   virtual llvm::StringRef getDevice(const TargetOptions &options) const = 0;
 
+  /// Whether messages have memory of their own, behind that of all else.
+  virtual bool keepsMessagesApart() const { return false; }
+
   /// \p options with the processors by name, where the target knows which they
   /// are; an error if code for them cannot be emitted on this machine.
   virtual llvm::Expected<TargetOptions>

@@ -85,10 +85,17 @@ def PlanArena : Pass<"pp-plan-arena", "::mlir::ModuleOp"> {
 
     With `memory`, a rank that needs more is an error: it says when the rank
     needs most, and what takes most of it then.
+
+    With `messages-apart`, what is sent to other ranks or received from them
+    lies behind all else and shares memory only with other messages: a device
+    that moves them by itself allocates that part as its network likes best, and
+    no task waits until a message that is not its own has left.
   }];
   let options = [
     Option<"memory", "memory", "int64_t", "0",
            "limit for the arena of a rank, in bytes; 0: none">,
+    Option<"messagesApart", "messages-apart", "bool", "false",
+           "keep messages behind all else">,
   ];
 }
 

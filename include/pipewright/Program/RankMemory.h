@@ -22,6 +22,8 @@ namespace pipewright {
 /// When a buffer holds a value: positions are those of getPositions().
 struct BufferUse {
   int64_t bytes = 0;
+  /// It comes from another rank or goes to one.
+  bool isMessage = false;
   /// Of each micro-batch, in the step; all unused if the step does not use it.
   llvm::SmallVector<Lifetime> microbatches;
   /// In eval, in which one micro-batch follows the other: of each of them, by

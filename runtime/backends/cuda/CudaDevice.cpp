@@ -21,6 +21,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <nccl.h>
 
 using namespace pprt;
 using namespace pprt::cuda;
@@ -37,7 +38,7 @@ public:
   ~CudaDevice() override;
 
   Status start() override;
-  Status connect() override { return messages->connect(); }
+  Status connect() override { return transfers->connect(); }
 
   Status load(void *data, uint64_t bytes, const Producer &produce) override;
   const uint8_t *view(const void *data, uint64_t bytes) override;
@@ -103,7 +104,7 @@ private:
   ComputeStream &compute; ///< this thread's
   std::array<cudaStream_t, laneCount> streams = {};
   Events events;
-  std::unique_ptr<Messages> messages;
+  std::unique_ptr<Messages> transfers;
   HostMemory staging, readings, loading, updateStaging;
   UpdateMemory updateMemory;
   std::vector<uint8_t> viewed;
@@ -123,9 +124,9 @@ CudaDevice::CudaDevice(const DeviceSetup &setup)
     : descriptor(setup.descriptor), options(setup.options),
       progress(setup.progress), trace(setup.trace), compute(getComputeStream()),
       events(/*timed=*/!setup.options.traceFile.empty()),
-      messages(setup.options.transport == TransportKind::Local
-                   ? createLocalMessages(setup)
-                   : createNcclMessages(setup)) {
+      transfers(setup.options.transport == TransportKind::Local
+                    ? createLocalMessages(setup)
+                    : createNcclMessages(setup)) {
   compute = ComputeStream();
   compute.rank = descriptor.rank;
 }
@@ -166,16 +167,28 @@ Status CudaDevice::chooseDevice() {
   return Status();
 }
 
+static Status failToAllocate(uint64_t bytes, const char *why) {
+  return Status::dataError("cannot allocate an arena of " +
+                           std::to_string(bytes) + " bytes: " + why);
+}
+
+/// What is sent and received lies in memory that networks reach by themselves.
 Status CudaDevice::allocateArena() {
-  void *memory = nullptr;
-  uint64_t bytes = std::max<uint64_t>(descriptor.arenaBytes, 1);
-  if (cudaError_t error = cudaMalloc(&memory, bytes); error != cudaSuccess)
-    return Status::dataError("cannot allocate an arena of " +
-                             std::to_string(bytes) +
-                             " bytes: " + cudaGetErrorString(error));
-  arena = static_cast<uint8_t *>(memory);
-  check(cudaMemsetAsync(arena, 0, bytes, compute.stream),
-        "cannot clear the arena");
+  messagesBegin = descriptor.arenaBytes - descriptor.messageBytes;
+  if (messagesBegin > 0)
+    if (cudaError_t error =
+            cudaMalloc(reinterpret_cast<void **>(&arena), messagesBegin);
+        error != cudaSuccess)
+      return failToAllocate(messagesBegin, cudaGetErrorString(error));
+  if (descriptor.messageBytes > 0)
+    if (ncclResult_t error = ncclMemAlloc(reinterpret_cast<void **>(&messages),
+                                          descriptor.messageBytes);
+        error != ncclSuccess)
+      return failToAllocate(descriptor.messageBytes, ncclGetErrorString(error));
+  for (auto [memory, bytes] : {std::pair(arena, messagesBegin),
+                               std::pair(messages, descriptor.messageBytes)})
+    if (bytes > 0)
+      zero(memory, bytes);
   return Status();
 }
 
@@ -268,7 +281,7 @@ void CudaDevice::prepareTasks() {
 }
 
 CudaDevice::~CudaDevice() {
-  messages.reset();
+  transfers.reset();
   for (cudaStream_t stream : streams)
     if (stream)
       cudaStreamDestroy(stream);
@@ -276,6 +289,8 @@ CudaDevice::~CudaDevice() {
                        static_cast<void *>(updateMemory.device)})
     if (memory)
       cudaFree(memory);
+  if (messages)
+    ncclMemFree(messages);
   if (compute.library)
     cublasLtDestroy(compute.library);
   if (compute.stream)
@@ -387,7 +402,7 @@ StartedMessage CudaDevice::startMessage(
   check(cudaStreamWaitEvent(stream, events.get(ready), 0),
         "cannot wait for an event");
   uint32_t begin = trace.isEnabled() ? events.record(stream) : ready;
-  (messages.get()->*put)(message, lane, stream);
+  (transfers.get()->*put)(message, lane, stream);
   uint32_t end = events.record(stream);
   bool isTied = message.channel == DeviceMessage::noChannel;
   actions.push_back({message.activity, isTied ? 0 : message.channel,
@@ -423,7 +438,7 @@ void CudaDevice::waitFor(uint32_t last, bool forActions) {
       progress.begin(actions[next].activity, actions[next].index,
                      actions[next].microbatch);
     known = next;
-    if (Status status = messages->poll(); status.failed())
+    if (Status status = transfers->poll(); status.failed())
       fail(status.getCode(), status.getMessage());
   }
 }

@@ -9,7 +9,7 @@
 |* of the rank's tasks; and `step` and `eval`, the rank's action lists as calls
 |* of pprtRun, pprtSend, pprtRecv and pprtUpdate.
 |*
-|* All memory of a rank is one arena of `arenaBytes`, in which everything has
+|* All memory of a rank is an arena of `arenaBytes`, in which everything has
 |* the offset (bytes, a multiple of 64) that the compiler gave it. A task is
 |* called with one pointer per binding and never allocates.
 |*
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PPRT_ABI_VERSION 5
+#define PPRT_ABI_VERSION 6
 
 /* Element types, as in the manifest. */
 enum PprtDtype {
@@ -193,6 +193,8 @@ typedef struct PprtDescriptor {
   uint32_t optimizer;
 
   uint64_t arenaBytes;
+  uint64_t messageBytes; /* at its end, which only messages use: a device may
+                            have other memory for them */
 
   uint32_t parameterCount;
   uint32_t bufferCount;

@@ -52,6 +52,7 @@ struct CUDATarget : CodegenTarget {
   llvm::StringRef getDevice(const TargetOptions &options) const override {
     return cuda::getDevice(options.processor);
   }
+  bool keepsMessagesApart() const override { return true; }
   llvm::Expected<TargetOptions>
   resolveOptions(const TargetOptions &options) const override {
     auto chips = cuda::getChips(options.processor);
