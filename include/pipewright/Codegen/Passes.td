@@ -247,7 +247,7 @@ def LowerToKernels : Pass<"pp-lower-to-kernels", "::mlir::func::FuncOp"> {
     |---|---|---|
     | `elements` | elementwise ops over equally many elements | up to 16 bytes of each buffer |
     | `tiles` | the same, of which some read a transposed operand | a few elements of a square in shared memory |
-    | `rows` | reductions over rows, and what comes before and after in the same rows | its share of a row; a row has a warp or a block |
+    | `rows` | reductions over rows, and what comes before and after in the same rows | its share of a row; a row has a block, a warp or a part of one |
     | `columns` | reductions over the rows of columns, and elementwise ops before and after | a few columns of a few rows, and one result |
     | `outputs` | any other reduction | an element of the result; up to 16 threads share a long one |
     | `loops` | loops on buffers | what cannot run in parallel, for one iteration of what can; all, with a warning, if nothing can |

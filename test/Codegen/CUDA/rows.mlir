@@ -136,3 +136,48 @@ func.func @total(%x: memref<1024xf32>, %sum: memref<f32>) {
   }
   return
 }
+
+// Short rows share a warp: two threads have one, 16 rows are in a warp.
+
+// CHECK-LABEL: func.func @short_rows
+// CHECK: gpu.launch {{.*}} in (%{{.*}} = %c4, {{.*}} threads({{.*}}) in (%{{.*}} = %c2, %{{.*}} = %c128, %{{.*}} = %c1)
+// CHECK-COUNT-1: gpu.shuffle
+// CHECK-NOT: gpu.shuffle
+func.func @short_rows(%x: memref<512x8xf32>, %y: memref<512xf32>) {
+  linalg.generic {indexing_maps = [#element, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<512x8xf32>) outs(%y : memref<512xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// What is made of a long row on the way to its sum has no buffer; each pass
+// makes it again.
+
+// CHECK-LABEL: func.func @long_rows_of_made_elements
+// CHECK: gpu.launch
+// CHECK: scf.for
+// CHECK: vector.load {{.*}} vector<8xbf16>
+// CHECK: math.exp
+// CHECK: scf.yield
+// CHECK-NOT: vector.store
+// CHECK: gpu.terminator
+func.func @long_rows_of_made_elements(%x: memref<2x65536xbf16>, %sum: memref<2xf32>) {
+  %made = memref.alloc() : memref<2x65536xf32>
+  linalg.generic {indexing_maps = [#element, #element], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<2x65536xbf16>) outs(%made : memref<2x65536xf32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %0 = arith.extf %in : bf16 to f32
+    %1 = math.exp %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#element, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%made : memref<2x65536xf32>) outs(%sum : memref<2xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -84,3 +84,23 @@ func.func @enough_blocks(%x: memref<512x1024xf32>, %rows: memref<512xf32>, %y: m
   }
   return
 }
+
+// What is done with few long rows stays together: both ops are one kernel.
+
+// CHECK-LABEL: func.func @rows_that_are_read_again
+// CHECK-NOT: memref.alloc
+func.func @rows_that_are_read_again(%x: memref<2x65536xf32>, %sum: memref<2xf32>) {
+  linalg.generic {indexing_maps = [#element, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<2x65536xf32>) outs(%sum : memref<2xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#element, #row, #element], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum : memref<2x65536xf32>, memref<2xf32>) outs(%x : memref<2x65536xf32>) {
+  ^bb0(%in: f32, %s: f32, %out: f32):
+    %0 = arith.divf %in, %s : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -23,6 +23,27 @@ nn.function @softmax_of_bf16(%x: tensor<4x800xbf16>) -> tensor<4x800xbf16> {
   nn.return %0 : tensor<4x800xbf16>
 }
 
+nn.function @softmax_of_short_rows(%x: tensor<96x8xf32>) -> tensor<96x8xf32> {
+  %0 = nn.softmax %x axis 1 : tensor<96x8xf32>
+  nn.return %0 : tensor<96x8xf32>
+}
+
+// A vocabulary that does not fit into registers: nothing but the logits is in
+// memory, not even what they are cast to.
+
+nn.function @cross_entropy_of_long_rows(%x: tensor<3x40000xbf16>, %l: tensor<3xi64> {test.low = 0.0, test.high = 39999.0}) -> (tensor<f32>, tensor<f32>) {
+  %0 = nn.cast %x : tensor<3x40000xbf16> -> tensor<3x40000xf32>
+  %s, %w = nn.cross_entropy %0, %l ignore -1 : (tensor<3x40000xf32>, tensor<3xi64>) -> (tensor<f32>, tensor<f32>)
+  nn.return %s, %w : tensor<f32>, tensor<f32>
+}
+
+nn.function @cross_entropy_grad_of_long_rows(%d: tensor<f32>, %x: tensor<2x40000xbf16>, %l: tensor<2xi64> {test.low = -1.0, test.high = 39999.0}) -> tensor<2x40000xbf16> {
+  %0 = nn.cast %x : tensor<2x40000xbf16> -> tensor<2x40000xf32>
+  %1 = nn.cross_entropy_grad %d, %0, %l ignore -1 : (tensor<f32>, tensor<2x40000xf32>, tensor<2xi64>) -> tensor<2x40000xf32>
+  %2 = nn.cast %1 : tensor<2x40000xf32> -> tensor<2x40000xbf16>
+  nn.return %2 : tensor<2x40000xbf16>
+}
+
 // The temporary values are where a whole row is, and threads without a chunk
 // load another one's.
 

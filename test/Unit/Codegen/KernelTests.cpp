@@ -105,6 +105,9 @@ static const std::map<std::string, Wanted> wantedKernels = {
     // Rows that do not fit into registers are read again, from a cache.
     {"softmax_of_long_rows", {{"rows_0"}}},
     {"softmax_of_bf16", {{"rows_0"}}},
+    {"softmax_of_short_rows", {{"rows_0"}}},
+    {"cross_entropy_of_long_rows", {{"rows_0", "rows_1"}}},
+    {"cross_entropy_grad_of_long_rows", {{"rows_0"}}},
     {"softmax_in_place", {{"rows_0"}}},
     {"layer_norm", {{"rows_0"}}},
     {"residual_and_norm", {{"rows_0"}}},

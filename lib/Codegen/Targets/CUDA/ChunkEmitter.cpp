@@ -275,8 +275,7 @@ SmallVector<Value> ChunkEmitter::read(const KernelOp &kernelOp,
   if (const Known *entry = find(access, chunk.column))
     return entry->values;
   SmallVector<Value> values = loadChunk(builder, access, chunk.length, indices);
-  if (keepsElements)
-    keep(access, chunk.column, values);
+  keep(access, chunk.column, values);
   return values;
 }
 
@@ -286,8 +285,6 @@ void ChunkEmitter::write(const KernelOp &kernelOp, OpOperand &init,
   Access access = kernelOp.getAccess(init);
   Store made = {access, chunk, SmallVector<Value>(indices),
                 SmallVector<Value>(values)};
-  if (!keepsElements)
-    return store(made);
   if (access.place == Place::Element) {
     keep(access, chunk.column, values);
     if (group.isTemporary(access.buffer))
@@ -362,7 +359,7 @@ void ChunkEmitter::loadRows(const KernelOp &kernelOp) {
       continue;
     Access access = kernelOp.getAccess(*operand);
     if (access.place == Place::Result)
-      readRow(access, indices);
+      keep(access, /*column=*/Value(), readRow(access, indices));
   }
 }
 

@@ -36,12 +36,10 @@ struct Chunk {
 class ChunkEmitter {
 public:
   /// \p row is null if the space has one row; for results of columns, it is the
-  /// result's number. Values that are read again come from registers; elements
-  /// only if \p keepsElements.
+  /// result's number. Values that are read again come from registers.
   ChunkEmitter(const KernelGroup &group, mlir::ImplicitLocOpBuilder &builder,
-               mlir::Value row, bool keepsElements)
-      : group(group), builder(builder), row(row), keepsElements(keepsElements) {
-  }
+               mlir::Value row)
+      : group(group), builder(builder), row(row) {}
 
   /// Loads what \p kernelOp reads of the row, so that it is not done in a loop
   /// over its elements.
@@ -62,8 +60,8 @@ public:
         {llvm::to_vector(extents), column, llvm::to_vector(indices)});
   }
 
-  /// Computes an op of the form Element for \p chunk. Results that are kept
-  /// are stored by `storeElements`.
+  /// Computes an op of the form Element for \p chunk. `storeElements` stores
+  /// the results.
   void emitElements(const KernelOp &kernelOp, const Chunk &chunk);
 
   /// What each element of \p chunk contributes: per result, per element.
@@ -80,6 +78,8 @@ public:
   /// then no thread may store before all have loaded.
   bool storesOverLoads() const;
   void storeElements();
+  /// Forgets what `storeElements` would store: it is computed again later.
+  void dropElements() { elementStores.clear(); }
   /// Stores what was computed of rows; one thread a row has to.
   void storeRows();
 
@@ -126,7 +126,6 @@ private:
   const KernelGroup &group;
   mlir::ImplicitLocOpBuilder &builder;
   mlir::Value row;
-  bool keepsElements;
   std::vector<Known> known;
   std::vector<KnownIndices> knownIndices;
   llvm::SmallVector<Access> loadedRows;

@@ -108,7 +108,7 @@ private:
   }
 
   void addRow(Value row, const Chunk &chunk, SmallVector<Value> &partials) {
-    ChunkEmitter emitter(group, builder, row, /*keepsElements=*/true);
+    ChunkEmitter emitter(group, builder, row);
     auto *partial = partials.begin();
     for (const KernelOp &kernelOp : group.getOps()) {
       if (kernelOp.form == OpForm::Element)
@@ -174,8 +174,7 @@ private:
       builder.setInsertionPoint(branch.thenBlock()->getTerminator());
     }
     ChunkEmitter emitter(group, builder,
-                         multiplyAdd(builder, set, space.columns, column),
-                         /*keepsElements=*/true);
+                         multiplyAdd(builder, set, space.columns, column));
     for (const KernelOp &kernelOp : group.getOps()) {
       if (kernelOp.form == OpForm::Result)
         emitter.emitRow(kernelOp);

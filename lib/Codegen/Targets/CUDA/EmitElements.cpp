@@ -20,8 +20,7 @@ static constexpr int64_t threadsPerBlock = 256;
 
 static void emitChunks(const KernelGroup &group, ArrayRef<Chunk> chunks,
                        ImplicitLocOpBuilder &builder) {
-  ChunkEmitter emitter(group, builder, /*row=*/Value(),
-                       /*keepsElements=*/true);
+  ChunkEmitter emitter(group, builder, /*row=*/Value());
   for (const KernelOp &kernelOp : group.getOps())
     for (const Chunk &chunk : chunks)
       emitter.emitElements(kernelOp, chunk);

@@ -31,8 +31,9 @@ mlir::LogicalResult emitTiles(const KernelGroup &group,
                               Launcher &launcher,
                               mlir::ImplicitLocOpBuilder &builder);
 
-/// A warp or a block computes one row. Rows that fit stay in registers; each
-/// op passes over others again.
+/// A block, a warp or a part of one computes one row. Rows that fit stay in
+/// registers. For others, each reduction goes over the row again, and computes
+/// what ops in between make of it.
 mlir::LogicalResult emitRows(const KernelGroup &group, Launcher &launcher,
                              mlir::ImplicitLocOpBuilder &builder);
 

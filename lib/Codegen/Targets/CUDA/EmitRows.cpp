@@ -1,4 +1,4 @@
-//===- EmitRows.cpp - A warp or a block for a row
+//===- EmitRows.cpp - A few threads for a row
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -21,7 +21,7 @@ struct RowShape {
   int64_t length;          ///< elements of a chunk
   int64_t chunks;          ///< chunks of a row
   int64_t threads;         ///< threads of a row
-  int64_t rowsPerBlock;    ///< more than one only if a row has one warp
+  int64_t rowsPerBlock;    ///< more than one only if a row has no other warp
   int64_t chunksPerThread; ///< 0 if threads loop over the chunks
 };
 } // namespace
@@ -31,6 +31,8 @@ struct RowShape {
 static constexpr int64_t maxThreads = 512;
 /// How many elements, of all buffers, a thread keeps in registers.
 static constexpr int64_t maxKept = 64;
+/// Threads of a block whose rows have a warp at most each.
+static constexpr int64_t threadsOfShortRows = 256;
 /// How many elements of a row a thread of a single warp has at most.
 static constexpr int64_t maxWarpElements = 16;
 
@@ -41,10 +43,13 @@ static RowShape chooseShape(const KernelGroup &group) {
   shape.rowsPerBlock = 1;
   int64_t perLane = llvm::divideCeil(shape.chunks, warpSize);
   if (perLane * shape.length <= maxWarpElements) {
-    shape.threads = warpSize;
-    for (int64_t rows : {2, 4, 8})
-      if (group.getSpace().rows % rows == 0)
-        shape.rowsPerBlock = rows;
+    shape.threads =
+        std::min<int64_t>(warpSize, llvm::PowerOf2Ceil(shape.chunks));
+    while (shape.rowsPerBlock * 2 * shape.threads <= threadsOfShortRows &&
+           group.getSpace().rows % (shape.rowsPerBlock * 2) == 0)
+      shape.rowsPerBlock *= 2;
+    // All lanes of a warp exchange values, also those of other rows.
+    shape.threads = std::max(shape.threads, warpSize / shape.rowsPerBlock);
   } else {
     shape.threads =
         std::min<int64_t>(maxThreads, llvm::alignTo(shape.chunks, warpSize));
@@ -81,9 +86,9 @@ static Value reduceWarp(ImplicitLocOpBuilder &builder, const Combiner &combiner,
 Value cuda::reduceThreads(ImplicitLocOpBuilder &builder, gpu::LaunchOp launch,
                           const Combiner &combiner, Value value,
                           int64_t threads) {
-  value = reduceWarp(builder, combiner, value, warpSize);
+  value = reduceWarp(builder, combiner, value, std::min(threads, warpSize));
   int64_t warps = threads / warpSize;
-  if (warps == 1)
+  if (warps <= 1)
     return value;
   // Each reduction has memory of its own, so that one barrier is enough.
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
@@ -130,8 +135,7 @@ public:
   RowKernel(const KernelGroup &group, const RowShape &shape,
             gpu::LaunchOp launch, ImplicitLocOpBuilder &builder, Value row)
       : group(group), shape(shape), launch(launch), builder(builder),
-        emitter(group, builder, row,
-                /*keepsElements=*/shape.chunksPerThread > 0) {}
+        emitter(group, builder, row) {}
 
   void build() {
     for (int64_t index = 0; index < shape.chunksPerThread; ++index)
@@ -140,7 +144,10 @@ public:
       build(kernelOp);
     if (emitter.storesOverLoads())
       gpu::BarrierOp::create(builder);
-    emitter.storeElements();
+    if (shape.chunksPerThread > 0)
+      emitter.storeElements();
+    else
+      storeInLoop();
     storeRows();
   }
 
@@ -167,13 +174,31 @@ private:
     emitter.loadRows(kernelOp);
     if (kernelOp.form == OpForm::Reduction)
       return buildReduction(kernelOp);
-    if (shape.chunksPerThread > 0) {
-      for (const Chunk &chunk : chunks)
-        emitter.emitElements(kernelOp, chunk);
-      return;
-    }
-    loopOverChunks({}, [&](const Chunk &chunk, ValueRange) {
+    // In loops, elements are computed where they are needed.
+    for (const Chunk &chunk : chunks)
       emitter.emitElements(kernelOp, chunk);
+  }
+
+  /// Computes the elements of \p chunk that ops before \p end make.
+  void computeElements(const Chunk &chunk, const KernelOp *end) {
+    for (const KernelOp &kernelOp : group.getOps()) {
+      if (&kernelOp == end)
+        return;
+      if (kernelOp.form == OpForm::Element)
+        emitter.emitElements(kernelOp, chunk);
+    }
+  }
+
+  /// Computes all elements of the row, and stores those that are needed.
+  void storeInLoop() {
+    bool storesAny = llvm::any_of(group.getWrites(), [&](const Access &write) {
+      return write.place != Place::Result && !group.isTemporary(write.buffer);
+    });
+    if (!storesAny)
+      return;
+    loopOverChunks({}, [&](const Chunk &chunk, ValueRange) {
+      computeElements(chunk, /*end=*/nullptr);
+      emitter.storeElements();
       return SmallVector<Value>();
     });
   }
@@ -190,7 +215,11 @@ private:
                        arith::ConstantOp::create(builder, combiner.neutral));
       partial =
           loopOverChunks(neutral, [&](const Chunk &chunk, ValueRange sums) {
-            return accumulate(kernelOp, chunk, SmallVector<Value>(sums));
+            computeElements(chunk, &kernelOp);
+            SmallVector<Value> next =
+                accumulate(kernelOp, chunk, SmallVector<Value>(sums));
+            emitter.dropElements();
+            return next;
           });
     }
     SmallVector<Value> totals;

@@ -111,8 +111,7 @@ private:
 
   void compute() {
     bool isWhole = extents[along] % side == 0 && extents[across] % side == 0;
-    ChunkEmitter emitter(group, builder, /*row=*/Value(),
-                         /*keepsElements=*/true);
+    ChunkEmitter emitter(group, builder, /*row=*/Value());
     SmallVector<Chunk> chunks;
     for (int64_t line = 0; line < side; line += lines) {
       if (isWhole) {
@@ -120,8 +119,7 @@ private:
         continue;
       }
       OpBuilder::InsertionGuard guard(builder);
-      ChunkEmitter single(group, builder, /*row=*/Value(),
-                          /*keepsElements=*/true);
+      ChunkEmitter single(group, builder, /*row=*/Value());
       Chunk chunk = provide(line, single);
       compute(chunk, single);
     }

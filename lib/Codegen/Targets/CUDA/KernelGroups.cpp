@@ -294,7 +294,8 @@ int64_t KernelGroup::getVectorLength() const {
   unsigned bits = 16;
   for (ArrayRef<Access> accesses : {getReads(), getWrites()})
     for (const Access &access : accesses)
-      if (access.place == Place::Element || hasAllLoops(access.map))
+      if ((access.place == Place::Element || hasAllLoops(access.map)) &&
+          !isTemporary(access.buffer))
         bits = std::max(bits, getElementTypeOrSelf(access.buffer.getType())
                                   .getIntOrFloatBitWidth());
   for (const KernelOp &kernelOp : ops) {

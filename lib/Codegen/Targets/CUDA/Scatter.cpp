@@ -6,18 +6,14 @@
 
 #include "Scatter.h"
 
-#include "ChunkEmitter.h"
-#include "Launch.h"
+#include "InlineLoad.h"
 #include "LoopNest.h"
 #include "Memory.h"
-#include "SimplifyOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -197,90 +193,14 @@ bool cuda::hasDistinctKeys(const Scatter &scatter) {
 // Updates
 //===----------------------------------------------------------------------===//
 
-/// Whether nothing but \p writer uses the allocation that \p buffer is.
-static bool isOnlyWritten(Value buffer, Operation *writer) {
-  SmallVector<Value> aliases = {getWholeBuffer(buffer)};
-  if (!aliases.front().getDefiningOp<memref::AllocOp>())
-    return false;
-  while (!aliases.empty())
-    for (Operation *user : aliases.pop_back_val().getUsers()) {
-      if (isa<ViewLikeOpInterface>(user))
-        aliases.push_back(user->getResult(0));
-      else if (user != writer)
-        return false;
-    }
-  return true;
-}
-
-/// The op in front of \p loop that makes each element that \p load reads of one
-/// of another buffer, which is no wider, and whose elements are still the same;
-/// null if there is none.
-static linalg::GenericOp findProducer(scf::ForOp loop, memref::LoadOp load,
-                                      const Memory &table) {
-  Value buffer = load.getMemRef();
-  auto op = dyn_cast_or_null<linalg::GenericOp>(findWriter(loop, buffer));
-  if (!op || op.getNumReductionLoops() > 0 || op.getNumDpsInits() != 1 ||
-      op.getNumDpsInputs() != 1 || op.hasIndexSemantics())
-    return {};
-  OpOperand &init = *op.getDpsInitsMutable().begin();
-  auto input = dyn_cast<MemRefType>(op.getDpsInputs()[0].getType());
-  Memory made = getMemory(init.get()), read = getMemory(buffer);
-  bool isSame = made.isContiguous && read.isContiguous &&
-                made.root == read.root && made.offset == read.offset &&
-                made.bytes == read.bytes &&
-                op.getMatchingIndexingMap(&init).isIdentity();
-  if (!isSame || !input || op.payloadUsesValueFromOperand(&init) ||
-      input.getElementTypeBitWidth() >
-          load.getMemRefType().getElementTypeBitWidth() ||
-      mayOverlap(table, getMemory(op.getDpsInputs()[0])) ||
-      findWriter(loop, op.getDpsInputs()[0], op) != op.getOperation())
-    return {};
-  return op;
-}
-
-/// The indices of the loops of \p op where it makes the element that \p load
-/// reads.
-static SmallVector<Value> getLoopIndices(linalg::GenericOp op,
-                                         memref::LoadOp load,
-                                         ImplicitLocOpBuilder &builder) {
-  ArrayRef<int64_t> shape = load.getMemRefType().getShape();
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  if (shape == ArrayRef(extents))
-    return SmallVector<Value>(load.getIndices());
-  Value number = createIndex(builder, 0);
-  for (auto [extent, index] : llvm::zip_equal(shape, load.getIndices()))
-    number = multiplyAdd(builder, number, extent, index);
-  return delinearize(builder, number, extents);
-}
-
-/// What \p op makes for the element that \p load reads.
-static Value recompute(linalg::GenericOp op, memref::LoadOp load) {
-  ImplicitLocOpBuilder builder(load.getLoc(), load);
-  SmallVector<Value> indices = getLoopIndices(op, load, builder);
-  OpOperand *input = op.getDpsInputOperands()[0];
-  Value value = memref::LoadOp::create(
-      builder, input->get(),
-      applyMap(builder, op.getMatchingIndexingMap(input), indices));
-  return cloneBody(builder, op, {value, Value()}, indices,
-                   op.getBody()->getTerminator()->getOperands())[0];
-}
-
 void cuda::inlineUpdate(Scatter &scatter) {
-  Block *body = scatter.store->getBlock();
-  Memory table = getMemory(scatter.store.getMemRef());
-  for (Operation *op : getSlice(scatter.update, body)) {
+  for (Operation *op : getSlice(scatter.update, scatter.store->getBlock())) {
     auto load = dyn_cast<memref::LoadOp>(op);
-    linalg::GenericOp producer =
-        load ? findProducer(scatter.outermost, load, table)
-             : linalg::GenericOp();
-    if (!producer)
-      continue;
-    Value value = recompute(producer, load);
-    if (scatter.update == load.getResult())
+    bool isUpdate = load && load.getResult() == scatter.update;
+    Value value =
+        load ? inlineLoad(load, scatter.outermost, scatter.store.getMemRef())
+             : Value();
+    if (value && isUpdate)
       scatter.update = value;
-    load.replaceAllUsesWith(value);
-    load.erase();
-    if (isOnlyWritten(producer.getDpsInits()[0], producer))
-      producer.erase();
   }
 }

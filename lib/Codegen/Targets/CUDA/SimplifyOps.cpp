@@ -7,6 +7,7 @@
 #include "SimplifyOps.h"
 
 #include "../../MergeLoops.h"
+#include "InlineLoad.h"
 #include "KernelGroups.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -137,6 +138,14 @@ static void forwardFill(linalg::GenericOp copy, RewriterBase &rewriter) {
   rewriter.replaceOp(copy, *linalg::generalizeNamedOp(rewriter, made));
 }
 
+/// Has \p op load what is cast for its loads.
+static void inlineLoads(linalg::GenericOp op) {
+  SmallVector<Value> written(op.getDpsInits());
+  for (auto load :
+       llvm::make_early_inc_range(op.getBody()->getOps<memref::LoadOp>()))
+    inlineLoad(load, op, written);
+}
+
 /// Moves ops that only fill buffers to where these are needed: a kernel can do
 /// that itself.
 static void sinkFills(Block &block) {
@@ -167,8 +176,10 @@ LogicalResult cuda::simplifyOps(Block &block, RewriterBase &rewriter) {
       return failure();
   }
   for (Operation &op : llvm::make_early_inc_range(block))
-    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      inlineLoads(generic);
       forwardFill(generic, rewriter);
+    }
   sinkFills(block);
   return success();
 }

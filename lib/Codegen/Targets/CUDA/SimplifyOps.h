@@ -14,7 +14,8 @@ namespace pipewright::cuda {
 /// Makes all copies and linalg ops of \p block `linalg.generic`s with as few
 /// loops as can be. Their loops are in the order of the results' axes, or, in
 /// reductions, of the operand's that is reduced: those that are reduced follow
-/// each other. Ops that fill buffers come right before the buffers are used.
+/// each other. Single loads in their bodies are of what was not cast for them.
+/// Ops that fill buffers come right before the buffers are used.
 mlir::LogicalResult simplifyOps(mlir::Block &block,
                                 mlir::RewriterBase &rewriter);
 

@@ -6,6 +6,7 @@
 
 #include "KernelGroups.h"
 #include "Launch.h"
+#include "Memory.h"
 #include "SimplifyOps.h"
 
 #include "pipewright/Codegen/Passes.h"
@@ -14,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace pipewright {
@@ -32,8 +34,7 @@ static constexpr int64_t wantedBlocks = 264;
 static constexpr int64_t columnsPerBlock = 128;
 /// How many rows are worth a block, if columns are reduced.
 static constexpr int64_t minRows = 64;
-/// How many elements of a row are. Where there are many rows, or short ones, a
-/// kernel does more with a row at once, which splitting would end.
+/// How many elements of a row are, and which rows are too few or too short.
 static constexpr int64_t minColumns = 4096, longRow = 8 * minColumns,
                          fewRows = 64;
 
@@ -49,6 +50,27 @@ static int64_t getWantedParts(KernelSpace space) {
     return 1;
   return std::min<int64_t>(llvm::divideCeil(wantedBlocks, space.rows),
                            space.columns / minColumns);
+}
+
+/// Whether another op reads what \p op reads: a kernel may then do more with a
+/// row at once, which splitting would end.
+static bool sharesInputs(linalg::GenericOp op) {
+  SmallVector<Value> aliases;
+  for (Value input : op.getDpsInputs())
+    if (isa<MemRefType>(input.getType()))
+      aliases.push_back(getWholeBuffer(input));
+  while (!aliases.empty()) {
+    Value alias = aliases.pop_back_val();
+    for (OpOperand &use : alias.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<ViewLikeOpInterface>(user))
+        aliases.push_back(user->getResult(0));
+      else if (auto other = dyn_cast<linalg::GenericOp>(user))
+        if (other != op && other.isDpsInput(&use))
+          return true;
+    }
+  }
+  return false;
 }
 
 /// The largest number up to \p wanted that divides \p extent.
@@ -222,6 +244,8 @@ struct SplitReductions
   static void split(linalg::GenericOp op) {
     std::optional<KernelSpace> space = getReducedSpace(op);
     if (!space || op.hasIndexSemantics())
+      return;
+    if (space->reducedRows == 0 && sharesInputs(op))
       return;
     int64_t wanted = getWantedParts(*space);
     SmallVector<IteratorType> iterators = op.getIteratorTypesArray();
