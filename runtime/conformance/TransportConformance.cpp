@@ -14,6 +14,7 @@
 #include "launch/Collectives.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <thread>
@@ -153,19 +154,31 @@ TEST(TransportConformance, RanksAgree) {
   });
 }
 
+static Status create(int argc, char **argv) {
+  std::string kind = argc > 1 ? argv[1] : "";
+  if (kind == "mpi" && argc == 2)
+    return createMpiTransport(transports.emplace_back());
+  if (kind == "tcp" && argc == 5)
+    return createTcpTransport({static_cast<uint32_t>(atoi(argv[2])),
+                               static_cast<uint32_t>(atoi(argv[3])),
+                               "127.0.0.1", argv[4]},
+                              transports.emplace_back());
+  if (kind == "threads" && argc == 2)
+    transports = createThreadTransports(3);
+  else if (kind == "self" && argc == 2)
+    transports.push_back(createSelfTransport());
+  else
+    return Status::error(ExitCode::Usage, "usage: transport-conformance self | "
+                                          "threads | mpi | tcp RANK SIZE PORT");
+  return Status();
+}
+
 int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
-  if (argc != 2) {
-    fprintf(stderr, "usage: transport-conformance self|threads|mpi\n");
-    return 2;
+  if (Status status = create(argc, argv); status.failed()) {
+    fprintf(stderr, "%s\n", status.getMessage().c_str());
+    return static_cast<int>(status.getCode());
   }
-  std::string kind = argv[1];
-  if (kind == "threads")
-    transports = createThreadTransports(3);
-  else if (kind == "self")
-    transports.push_back(createSelfTransport());
-  else if (createMpiTransport(transports.emplace_back()).failed())
-    return 1;
   int status = RUN_ALL_TESTS();
   transports.clear();
   return status;

@@ -6,7 +6,8 @@
 //
 // Environment: the launcher tells MPI what it needs to know. The runtime reads
 // OMPI_COMM_WORLD_SIZE and PMI_SIZE, to refuse a build for one rank started as
-// several, and sets OMPI_MCA_mpi_yield_when_idle=1 where it is unset. With
+// several, and sets OMPI_MCA_mpi_yield_when_idle=1 where it is unset. Without
+// MPI, RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say where ranks meet. With
 // OpenMPI, `mpirun` as root needs --allow-run-as-root; more ranks than cores
 // need --oversubscribe; and --bind-to none keeps two runs on one machine from
 // sharing a core. PIPEWRIGHT_FUZZ_DELAY is read with the options.
@@ -30,16 +31,39 @@ static int finish(const Status &status, uint32_t rank) {
   return static_cast<int>(status.getCode());
 }
 
+static bool isSet(const char *variable) { return getenv(variable) != nullptr; }
+
+/// Without MPI, launchers such as torchrun tell each process where to meet.
+static bool findMeeting(TcpMeeting &meeting) {
+  for (const char *variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
+    if (isSet(variable))
+      return false;
+  for (const char *variable :
+       {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
+    if (!isSet(variable))
+      return false;
+  meeting.rank = atoi(getenv("RANK"));
+  meeting.size = atoi(getenv("WORLD_SIZE"));
+  meeting.address = getenv("MASTER_ADDR");
+  meeting.port = getenv("MASTER_PORT");
+  return meeting.rank < meeting.size;
+}
+
 static Status createTransport(const PprtDescriptor &descriptor,
                               std::unique_ptr<Transport> &transport) {
+  TcpMeeting meeting;
+  bool meets = findMeeting(meeting);
   if (descriptor.ranks != 1)
-    return createMpiTransport(transport);
+    return meets ? createTcpTransport(meeting, transport)
+                 : createMpiTransport(transport);
   for (const char *variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-    if (const char *size = getenv(variable); size && atoi(size) > 1)
-      return Status::error(ExitCode::Mismatch,
-                           "built for 1 rank, but started with " +
-                               std::string(size) +
-                               "; start as many processes as there are ranks");
+    if (const char *size = getenv(variable))
+      meeting.size = atoi(size);
+  if (meeting.size > 1)
+    return Status::error(ExitCode::Mismatch,
+                         "built for 1 rank, but started with " +
+                             std::to_string(meeting.size) +
+                             "; start as many processes as there are ranks");
   transport = createSelfTransport();
   return Status();
 }

@@ -60,6 +60,16 @@ std::vector<std::unique_ptr<Transport>> createThreadTransports(uint32_t size);
 /// One rank, without MPI: its only peer is itself.
 std::unique_ptr<Transport> createSelfTransport();
 
+/// How processes find each other without MPI.
+struct TcpMeeting {
+  uint32_t rank = 0, size = 1;
+  std::string address, port; ///< of rank 0
+};
+
+/// TCP; waits for the other ranks.
+Status createTcpTransport(const TcpMeeting &meeting,
+                          std::unique_ptr<Transport> &result);
+
 /// MPI; initializes it, and finalizes it with the object.
 Status createMpiTransport(std::unique_ptr<Transport> &result);
 

@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 static int getRank() {
-  const char *rank = getenv("OMPI_COMM_WORLD_RANK");
-  return rank ? atoi(rank) : 0;
+  for (const char *variable : {"OMPI_COMM_WORLD_RANK", "RANK"})
+    if (const char *rank = getenv(variable))
+      return atoi(rank);
+  return 0;
 }
 
 /// Leaves the status for the test: mpirun tells only one of all.

@@ -7,9 +7,13 @@
 #include "Launch.h"
 #include "data/Safetensors.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <sys/socket.h>
+#include <unistd.h>
 
 using nlohmann::json;
 
@@ -28,15 +32,17 @@ protected:
     writeWeights(folder.getPath("weights"), names, 1, 1.0f);
   }
 
+  std::string getCommand(int ranks, const std::string &spec,
+                         const std::string &options) {
+    return std::string(FAKE_RANK) + " ranks=" + std::to_string(ranks) + "," +
+           spec + " --data x=" + folder.getPath("x.npy") +
+           " --data target=" + folder.getPath("target.npy") + " --weights " +
+           folder.getPath("weights") + " --save-parameters " +
+           folder.getPath("saved") + " " + options;
+  }
+
   Outcome run(int ranks, const std::string &spec, const std::string &options) {
-    return launch(ranks,
-                  std::string(FAKE_RANK) + " ranks=" + std::to_string(ranks) +
-                      "," + spec + " --data x=" + folder.getPath("x.npy") +
-                      " --data target=" + folder.getPath("target.npy") +
-                      " --weights " + folder.getPath("weights") +
-                      " --save-parameters " + folder.getPath("saved") + " " +
-                      options,
-                  folder);
+    return launch(ranks, getCommand(ranks, spec, options), folder);
   }
 
   float getSaved(int64_t layer) {
@@ -79,6 +85,55 @@ TEST_F(RunTest, TransportsConform) {
     EXPECT_TRUE(outcome.succeeded)
         << name << outcome.output << outcome.messages;
   }
+}
+
+/// A port that nobody listens at.
+static std::string findPort() {
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  socklen_t length = sizeof address;
+  auto *generic = reinterpret_cast<sockaddr *>(&address);
+  EXPECT_EQ(bind(listener, generic, length), 0);
+  EXPECT_EQ(getsockname(listener, generic, &length), 0);
+  close(listener);
+  return std::to_string(ntohs(address.sin_port));
+}
+
+/// A shell's command that starts \p command for each of \p ranks ranks, the
+/// last first, and fails if one fails. It knows $RANK.
+static std::string startEach(int ranks, const std::string &command) {
+  std::string last = std::to_string(ranks - 1);
+  return "sh -c 'for RANK in $(seq " + last + " -1 0); do export RANK; " +
+         command +
+         " & all=\"$all $!\"; done; for each in $all; do wait $each || exit 1; "
+         "done'";
+}
+
+TEST_F(RunTest, TcpConforms) {
+  Outcome outcome = launch(
+      1, startEach(3, std::string(CONFORMANCE) + " tcp $RANK 3 " + findPort()),
+      folder);
+  EXPECT_TRUE(outcome.succeeded) << outcome.output << outcome.messages;
+}
+
+// As torchrun starts them: without MPI.
+TEST_F(RunTest, RanksMeetWhereTheEnvironmentSays) {
+  prepare(8, 2);
+  std::string options = "--steps 3 --lr 0.1 --log jsonl";
+  Outcome expected = run(2, "layers=2", options);
+  std::string environment =
+      "env WORLD_SIZE=2 MASTER_ADDR=localhost MASTER_PORT=" + findPort() + " ";
+  Outcome outcome =
+      launch(1, startEach(2, environment + getCommand(2, "layers=2", options)),
+             folder);
+  EXPECT_TRUE(outcome.succeeded) << outcome.messages;
+  std::vector<json> lines = parseLines(outcome.output);
+  std::vector<json> expectedLines = parseLines(expected.output);
+  ASSERT_EQ(lines.size(), 3u) << outcome.output << outcome.messages;
+  ASSERT_EQ(expectedLines.size(), 3u);
+  for (size_t i = 0; i < lines.size(); ++i)
+    EXPECT_EQ(lines[i]["loss"], expectedLines[i]["loss"]);
 }
 
 // The mean over micro-batches is taken once: neither the number of
