@@ -16,6 +16,7 @@ from .report import Failure, Part
 SCHEDULES = ("gpipe", "1f1b", "zb-h1", "interleaved-1f1b")
 LOSS = "--loss=cross-entropy:logits,labels"
 RANKS, MICROBATCHES, STEPS = 4, 8, 4
+SIZES = {"layers": 8, "width": 256, "heads": 4, "sequence": 128}
 #: Sums have another order than on the CPU.
 CPU_TOLERANCE = 1e-3
 
@@ -92,9 +93,7 @@ def check_losses(losses: dict[str, list[float]], expected: list[float]) -> None:
 
 
 def check(folder: pathlib.Path, arch: str, deadline: Deadline, part: Part) -> None:
-    model = write_model(
-        folder, deadline, layers=8, width=256, heads=4, sequence=128, vocabulary=256
-    )
+    model = write_model(folder, deadline, vocabulary=256, **SIZES)
     data = folder / "data.txt"
     data.write_bytes(bytes(i * i % 251 for i in range(1 << 17)))
     one_rank = ["--ranks=1", f"--microbatches={MICROBATCHES}"]

@@ -207,11 +207,18 @@ static uint64_t getStagedBytes(const PprtDescriptor &descriptor) {
   return sum;
 }
 
-/// A begin and an end for each action of a step.
+/// Those of a step that is traced: a begin and an end for each action, and for a
+/// message also what it waits for.
 static size_t countEvents(const PprtDescriptor &descriptor) {
-  size_t actions = descriptor.taskCount + descriptor.channelCount;
-  return 2 * (actions * descriptor.microbatches + descriptor.parameterCount) +
-         2;
+  size_t tasks = descriptor.taskCount * descriptor.microbatches;
+  size_t messages = descriptor.channelCount * descriptor.microbatches;
+  // A tied gradient goes to the owner and comes back.
+  for (uint32_t i = 0; i < descriptor.parameterCount; ++i)
+    if (descriptor.parameters[i].contributionCount > 1)
+      messages += 2 * descriptor.parameters[i].contributionCount;
+  // The step's begin, and each time that the host waits for the device.
+  constexpr size_t others = 8;
+  return 2 * tasks + 3 * messages + others;
 }
 
 void CudaDevice::allocateRest() {
