@@ -304,8 +304,8 @@ Status TcpTransport::meet(const std::string &address, const std::string &port) {
   int listener = listenAt(known);
   if (listener < 0)
     return fail("cannot listen at port " + port);
-  Status status = rank == 0 ? meetAsFirst(listener)
-                            : meetAsOther(address, port, listener);
+  Status status =
+      rank == 0 ? meetAsFirst(listener) : meetAsOther(address, port, listener);
   close(listener);
   return status;
 }
@@ -355,7 +355,7 @@ void TcpTransport::sendOn(Connection &connection) {
         inHeader ? sizeof(Header) : sizeof(Header) + next.header.bytes;
     if (next.sent < end) {
       ssize_t moved = ::send(connection.socket, from, end - next.sent,
-                           MSG_NOSIGNAL | MSG_DONTWAIT);
+                             MSG_NOSIGNAL | MSG_DONTWAIT);
       if (mustWait(moved))
         return;
       next.sent += moved;
@@ -372,10 +372,10 @@ void TcpTransport::deliver(Connection &connection) {
   auto &incoming = connection.incoming;
   for (auto early = connection.early.begin();
        early != connection.early.end();) {
-    auto found = std::find_if(
-        incoming.begin(), incoming.end(), [&](const Incoming &asked) {
-          return asked.header.tag == early->header.tag;
-        });
+    auto found = std::find_if(incoming.begin(), incoming.end(),
+                              [&](const Incoming &asked) {
+                                return asked.header.tag == early->header.tag;
+                              });
     if (found == incoming.end()) {
       ++early;
       continue;
@@ -391,15 +391,14 @@ void TcpTransport::deliver(Connection &connection) {
 void TcpTransport::receiveOn(Connection &connection) {
   while (true) {
     bool inHeader = connection.received < sizeof(Header);
-    char *to = inHeader
-                   ? reinterpret_cast<char *>(&connection.header) +
-                         connection.received
-                   : connection.arriving.data() +
-                         (connection.received - sizeof(Header));
+    char *to = inHeader ? reinterpret_cast<char *>(&connection.header) +
+                              connection.received
+                        : connection.arriving.data() +
+                              (connection.received - sizeof(Header));
     uint64_t end = sizeof(Header) + (inHeader ? 0 : connection.header.bytes);
     if (connection.received < end) {
       ssize_t moved = ::recv(connection.socket, to, end - connection.received,
-                           MSG_DONTWAIT);
+                             MSG_DONTWAIT);
       if (mustWait(moved))
         return;
       connection.received += moved;

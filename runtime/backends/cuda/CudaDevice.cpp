@@ -207,8 +207,8 @@ static uint64_t getStagedBytes(const PprtDescriptor &descriptor) {
   return sum;
 }
 
-/// Those of a step that is traced: a begin and an end for each action, and for a
-/// message also what it waits for.
+/// Those of a step that is traced: a begin and an end for each action, and for
+/// a message also what it waits for.
 static size_t countEvents(const PprtDescriptor &descriptor) {
   size_t tasks = descriptor.taskCount * descriptor.microbatches;
   size_t messages = descriptor.channelCount * descriptor.microbatches;
