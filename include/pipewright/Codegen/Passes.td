@@ -226,6 +226,10 @@ def ParallelizeScatters : Pass<"pp-parallelize-scatters", "::mlir::func::FuncOp"
     sort the items by line, add those of each line in their order, a few items
     a thread, and then what several threads have of one line. The order of the
     sums depends on the items' lines alone. Loops over few items stay.
+
+    Sums of windows that overlap, such as the gradient of a convolution,
+    become parallel loops that follow each other: one for each position within
+    a window.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",

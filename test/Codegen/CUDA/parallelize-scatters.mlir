@@ -124,3 +124,37 @@ func.func @repeated(%x: memref<4x48xf32>, %table: memref<10x48xf32>) {
   }
   return
 }
+
+// Windows of three elements, two apart, that overlap: the first elements of all
+// windows, then the second ones, then the third.
+
+// CHECK-LABEL: func.func @windows
+// CHECK-NOT: scf.for
+// CHECK: scf.parallel (%[[ROW:.*]], %[[WINDOW:.*]]) = (%{{.*}}, %{{.*}}) to (%c8{{.*}}, %c16{{.*}})
+// CHECK: memref.load %arg0[%[[ROW]], %c0{{.*}}, %[[WINDOW]]]
+// CHECK: scf.parallel (%[[ROW1:.*]], %[[WINDOW1:.*]]) =
+// CHECK: memref.load %arg0[%[[ROW1]], %c1{{.*}}, %[[WINDOW1]]]
+// CHECK: scf.parallel
+// CHECK: memref.load %arg0[%{{.*}}, %c2{{.*}}, %{{.*}}]
+// CHECK-NOT: scf.parallel
+func.func @windows(%x: memref<8x3x16xf32>, %y: memref<8x33xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  scf.for %row = %c0 to %c8 step %c1 {
+    scf.for %element = %c0 to %c3 step %c1 {
+      scf.for %window = %c0 to %c16 step %c1 {
+        %first = arith.muli %window, %c2 : index
+        %place = arith.addi %first, %element : index
+        %0 = memref.load %x[%row, %element, %window] : memref<8x3x16xf32>
+        %1 = memref.load %y[%row, %place] : memref<8x33xf32>
+        %2 = arith.addf %1, %0 : f32
+        memref.store %2, %y[%row, %place] : memref<8x33xf32>
+      }
+    }
+  }
+  return
+}

@@ -266,3 +266,47 @@ nn.function @split_heads(%x: tensor<2x24x3x32xbf16>) -> tensor<2x3x24x32xbf16> {
   %0 = nn.transpose %x [0, 2, 1, 3] : tensor<2x24x3x32xbf16> -> tensor<2x3x24x32xbf16>
   nn.return %0 : tensor<2x3x24x32xbf16>
 }
+
+// The gradient of a convolution's input by 3 x 3 windows: nine kernels, each a
+// thread for each window.
+
+nn.function @overlapping_windows(%x: tensor<2x3x3x3x8x8xf32>) -> tensor<2x3x10x10xf32> {
+  %0 = nn.col2im %x strides [1, 1] dilations [1, 1] : tensor<2x3x3x3x8x8xf32> -> tensor<2x3x10x10xf32>
+  nn.return %0 : tensor<2x3x10x10xf32>
+}
+
+nn.function @max_pool(%x: tensor<2x8x16x16xf32>) -> tensor<2x8x8x8xf32> {
+  %0 = nn.im2col %x strides [2, 2] dilations [1, 1] : tensor<2x8x16x16xf32> -> tensor<2x8x2x2x8x8xf32>
+  %1 = nn.reduce max %0 axes [2, 3] : tensor<2x8x2x2x8x8xf32> -> tensor<2x8x8x8xf32>
+  nn.return %1 : tensor<2x8x8x8xf32>
+}
+
+nn.function @swiglu(%g: tensor<64x128xbf16>, %u: tensor<64x128xbf16>) -> tensor<64x128xbf16> {
+  %0 = nn.sigmoid %g : tensor<64x128xbf16>
+  %1 = nn.mul %g, %0 : tensor<64x128xbf16>
+  %2 = nn.mul %1, %u : tensor<64x128xbf16>
+  nn.return %2 : tensor<64x128xbf16>
+}
+
+// Both gradients and that of a bias are one pass over memory.
+
+nn.function @swiglu_grad(%d: tensor<128x64xf32>, %g: tensor<128x64xf32>, %u: tensor<128x64xf32>) -> (tensor<128x64xf32>, tensor<128x64xf32>, tensor<64xf32>) {
+  %one = nn.constant dense<1.0> : tensor<128x64xf32>
+  %0 = nn.sigmoid %g : tensor<128x64xf32>
+  %1 = nn.mul %g, %0 : tensor<128x64xf32>
+  %du = nn.mul %d, %1 : tensor<128x64xf32>
+  %2 = nn.mul %d, %u : tensor<128x64xf32>
+  %3 = nn.sub %one, %0 : tensor<128x64xf32>
+  %4 = nn.mul %1, %3 : tensor<128x64xf32>
+  %5 = nn.add %0, %4 : tensor<128x64xf32>
+  %dg = nn.mul %2, %5 : tensor<128x64xf32>
+  %6 = nn.reduce sum %du axes [0] : tensor<128x64xf32> -> tensor<64xf32>
+  nn.return %dg, %du, %6 : tensor<128x64xf32>, tensor<128x64xf32>, tensor<64xf32>
+}
+
+// Tokens in the order of their experts.
+
+nn.function @permute(%x: tensor<16x256xbf16>, %i: tensor<32xi64> {test.low = 0.0, test.high = 15.0}) -> tensor<32x256xbf16> {
+  %0 = nn.gather %x, %i axis 0 : tensor<16x256xbf16>, tensor<32xi64> -> tensor<32x256xbf16>
+  nn.return %0 : tensor<32x256xbf16>
+}

@@ -281,6 +281,7 @@ bool KernelGroup::isElementwise() const {
 /// one, points to.
 static bool hasAllLoops(AffineMap map) {
   return map && map.getNumDims() > 0 &&
+         map.isProjectedPermutation(/*allowZeroInResults=*/true) &&
          llvm::all_of(llvm::seq<unsigned>(map.getNumDims()),
                       [&](unsigned dim) { return map.isFunctionOfDim(dim); });
 }
@@ -291,10 +292,10 @@ static int64_t getPowerOfTwo(int64_t value) { return value & -value; }
 int64_t KernelGroup::getVectorLength() const {
   // Two accesses for a chunk of one buffer would leave gaps between what the
   // threads of a warp touch at once.
-  unsigned bits = 16;
+  unsigned bits = 0;
   for (ArrayRef<Access> accesses : {getReads(), getWrites()})
     for (const Access &access : accesses)
-      if ((access.place == Place::Element || hasAllLoops(access.map)) &&
+      if (access.place != Place::Result && hasAllLoops(access.map) &&
           !isTemporary(access.buffer))
         bits = std::max(bits, getElementTypeOrSelf(access.buffer.getType())
                                   .getIntOrFloatBitWidth());
@@ -304,7 +305,10 @@ int64_t KernelGroup::getVectorLength() const {
       if (loadsLine(load, op))
         bits = std::max(bits, load.getMemRefType().getElementTypeBitWidth());
   }
-  int64_t length = std::max<int64_t>(1, 128 / bits);
+  // Single loads of threads that follow each other are better close together.
+  if (bits == 0)
+    return 1;
+  int64_t length = std::max<int64_t>(1, 128 / std::max(16u, bits));
   for (const KernelOp &kernelOp : ops)
     if (kernelOp.form != OpForm::Result && kernelOp.extents.size() > 1)
       length = std::min(length, getPowerOfTwo(kernelOp.extents.back()));
@@ -452,7 +456,6 @@ static bool reducesOperand(linalg::GenericOp op) {
     AffineExpr innermost =
         getAffineDimExpr(op.getNumLoops() - 1, op.getContext());
     return isa<MemRefType>(operand->get().getType()) &&
-           map.isProjectedPermutation(/*allowZeroInResults=*/true) &&
            map.getNumResults() > 0 && map.getResults().back() == innermost &&
            hasAllLoops(map);
   });

@@ -15,6 +15,7 @@
 
 #include "Launch.h"
 #include "LoopNest.h"
+#include "Overlaps.h"
 #include "Scatter.h"
 
 #include "pipewright/Codegen/Passes.h"
@@ -357,6 +358,8 @@ struct ParallelizeScatters
       return;
     for (auto loop : llvm::make_early_inc_range(
              function.getBody().front().getOps<scf::ForOp>())) {
+      if (parallelizeOverlaps(loop))
+        continue;
       std::optional<Scatter> scatter = matchScatter(loop);
       if (!scatter)
         continue;

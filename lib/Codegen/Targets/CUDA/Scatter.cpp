@@ -44,8 +44,7 @@ SmallVector<Operation *> cuda::getSlice(Value value, Block *body) {
   return ops;
 }
 
-/// Finds what is added to what, where the last op of \p body stores it.
-static bool matchSum(Block *body, Scatter &scatter) {
+bool cuda::matchSum(Block *body, Scatter &scatter) {
   scatter.store =
       dyn_cast_or_null<memref::StoreOp>(body->getTerminator()->getPrevNode());
   if (!scatter.store)

@@ -25,6 +25,10 @@ struct Scatter {
   llvm::SmallVector<mlir::scf::ForOp> items, columns;
 };
 
+/// Finds what is added to what, if the last op of \p body, the innermost of
+/// some loops, stores it and nothing else is stored.
+bool matchSum(mlir::Block *body, Scatter &scatter);
+
 /// The scattered sum that \p outermost and the loops in it are, or none.
 std::optional<Scatter> matchScatter(mlir::scf::ForOp outermost);
 
