@@ -135,3 +135,44 @@ func.func @two_sums(%x: memref<64x128xf32>, %sum: memref<128xf32>, %y: memref<99
   }
   return
 }
+
+// Shared memory has no room for more than four sums.
+
+// CHECK-LABEL: func.func @five_sums
+// CHECK: function(@columns_0)
+// CHECK: function(@columns_1)
+// CHECK-NOT: gpu.launch
+func.func @five_sums(%x: memref<64x128xf32>, %s0: memref<128xf32>, %s1: memref<128xf32>, %s2: memref<128xf32>, %s3: memref<128xf32>,
+                     %s4: memref<128xf32>) {
+  linalg.generic {indexing_maps = [#element, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<64x128xf32>) outs(%s0 : memref<128xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#element, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<64x128xf32>) outs(%s1 : memref<128xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#element, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<64x128xf32>) outs(%s2 : memref<128xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#element, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<64x128xf32>) outs(%s3 : memref<128xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#element, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<64x128xf32>) outs(%s4 : memref<128xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %out, %in : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -158,3 +158,36 @@ func.func @windows(%x: memref<8x3x16xf32>, %y: memref<8x33xf32>) {
   }
   return
 }
+
+// What was made of an operand in its own place is not made again.
+
+// CHECK-LABEL: func.func @made_in_place
+// CHECK: linalg.generic
+// CHECK: scf.parallel
+// CHECK: memref.load %arg0
+// CHECK-NOT: arith.negf
+func.func @made_in_place(%x: memref<4x48xf32>, %table: memref<10x48xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c48 = arith.constant 48 : index
+  %c4 = arith.constant 4 : index
+  %lines = memref.get_global @distinct_lines : memref<4xi64>
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<4x48xf32>) outs(%x : memref<4x48xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.negf %in : f32
+    linalg.yield %0 : f32
+  }
+  scf.for %item = %c0 to %c4 step %c1 {
+    scf.for %column = %c0 to %c48 step %c1 {
+      %0 = memref.load %lines[%item] : memref<4xi64>
+      %line = arith.index_cast %0 : i64 to index
+      %1 = memref.load %x[%item, %column] : memref<4x48xf32>
+      %2 = memref.load %table[%line, %column] : memref<10x48xf32>
+      %3 = arith.addf %2, %1 : f32
+      memref.store %3, %table[%line, %column] : memref<10x48xf32>
+    }
+  }
+  return
+}

@@ -33,6 +33,12 @@ static bool isOnlyWritten(Value buffer, Operation *writer) {
   return true;
 }
 
+static bool overlapsAny(Value buffer, ValueRange others) {
+  return llvm::any_of(others, [&](Value other) {
+    return mayOverlap(getMemory(buffer), getMemory(other));
+  });
+}
+
 /// The op in front of \p user that makes each element that \p load reads of one
 /// of another buffer, which is no wider, and whose elements are still the same;
 /// null if there is none.
@@ -53,11 +59,8 @@ static linalg::GenericOp findProducer(memref::LoadOp load, Operation *user,
   if (!isSame || !input || op.payloadUsesValueFromOperand(&init) ||
       input.getElementTypeBitWidth() >
           load.getMemRefType().getElementTypeBitWidth() ||
-      llvm::any_of(written,
-                   [&](Value buffer) {
-                     return mayOverlap(getMemory(buffer),
-                                       getMemory(op.getDpsInputs()[0]));
-                   }) ||
+      overlapsAny(op.getDpsInputs()[0], written) ||
+      overlapsAny(op.getDpsInputs()[0], init.get()) ||
       findWriter(user, op.getDpsInputs()[0], op) != op.getOperation())
     return {};
   return op;

@@ -248,9 +248,20 @@ static bool isSafe(const Access &access, ArrayRef<Access> others) {
   });
 }
 
+/// The threads of a block exchange a chunk for each result that columns are
+/// reduced to: shared memory is sure to have room for so many.
+static constexpr size_t maxColumnResults = 4;
+
+static bool hasRoom(ArrayRef<KernelOp> ops, const KernelOp &added) {
+  size_t results = added.combiners.size();
+  for (const KernelOp &kernelOp : ops)
+    results += kernelOp.combiners.size();
+  return results <= maxColumnResults;
+}
+
 bool KernelGroup::add(linalg::GenericOp op) {
   std::optional<KernelOp> kernelOp = findPlace(op, space);
-  if (!kernelOp)
+  if (!kernelOp || (space.reducedRows > 0 && !hasRoom(ops, *kernelOp)))
     return false;
   kernelOp->rowsAreResults = space.reducedRows == 0;
   SmallVector<Access> newReads = ::getReads(*kernelOp);
