@@ -28,8 +28,8 @@ using namespace pipewright;
 using namespace pipewright::cuda;
 using utils::IteratorType;
 
-/// Blocks that occupy a large device, with two for each multiprocessor.
-static constexpr int64_t wantedBlocks = 264;
+/// Blocks that occupy a large device, with four for each multiprocessor.
+static constexpr int64_t wantedBlocks = 528;
 /// How many columns a block reduces.
 static constexpr int64_t columnsPerBlock = 128;
 /// How many rows are worth a block, if columns are reduced.
