@@ -310,3 +310,19 @@ nn.function @permute(%x: tensor<16x256xbf16>, %i: tensor<32xi64> {test.low = 0.0
   %0 = nn.gather %x, %i axis 0 : tensor<16x256xbf16>, tensor<32xi64> -> tensor<32x256xbf16>
   nn.return %0 : tensor<32x256xbf16>
 }
+
+// A rotary embedding: halves of each head, swapped, one of them negative, times
+// sines.
+
+nn.function @rope(%x: tensor<2x4x64x32xbf16>, %cos: tensor<64x32xbf16>, %sin: tensor<64x32xbf16>) -> tensor<2x4x64x32xbf16> {
+  %1 = nn.slice %x offsets [0, 0, 0, 0] strides [1, 1, 1, 1] : tensor<2x4x64x32xbf16> -> tensor<2x4x64x16xbf16>
+  %2 = nn.slice %x offsets [0, 0, 0, 16] strides [1, 1, 1, 1] : tensor<2x4x64x32xbf16> -> tensor<2x4x64x16xbf16>
+  %3 = nn.neg %2 : tensor<2x4x64x16xbf16>
+  %4 = nn.concat %3, %1 axis 3 : tensor<2x4x64x16xbf16>, tensor<2x4x64x16xbf16> -> tensor<2x4x64x32xbf16>
+  %c = nn.broadcast %cos : tensor<64x32xbf16> -> tensor<2x4x64x32xbf16>
+  %s = nn.broadcast %sin : tensor<64x32xbf16> -> tensor<2x4x64x32xbf16>
+  %5 = nn.mul %x, %c : tensor<2x4x64x32xbf16>
+  %6 = nn.mul %4, %s : tensor<2x4x64x32xbf16>
+  %7 = nn.add %5, %6 : tensor<2x4x64x32xbf16>
+  nn.return %7 : tensor<2x4x64x32xbf16>
+}

@@ -139,6 +139,8 @@ static const std::map<std::string, Wanted> wantedKernels = {
     {"swiglu", {{"elements_0"}}},
     {"swiglu_grad", {{"columns_0", "columns_1"}}},
     {"permute", {{"elements_0"}}},
+    // The swapped halves are stored, each by a kernel, and loaded again.
+    {"rope", {{"elements_0", "elements_1", "elements_2"}, 2.3}},
     {"transpose", {{"tiles_0"}}},
     {"transpose_of_uneven_lines", {{"tiles_0"}}},
     {"transposes_of_three_axes", {{"tiles_0"}}},
@@ -150,7 +152,7 @@ static const std::map<std::string, Wanted> wantedKernels = {
     {"tanh_grad_and_bias_grad", {{"columns_0", "columns_1"}}},
     {"channel_sums", {{"rows_0"}}},
     // Maxima of columns, sums, and what is made of them.
-    {"softmax_of_columns", {{"columns_0", "columns_1", "elements_2"}, 2.0}},
+    {"softmax_of_columns", {{"columns_0", "columns_1", "elements_2"}, 2.3}},
     {"sum_of_many", {{"rows_0", "rows_1"}}},
     // The table is filled, then read and written.
     {"embedding_grad", {{"elements_0", "loops_1"}, 1.25}},
