@@ -171,6 +171,9 @@ static const Option optionTable[] = {
        o.reportFile = v;
        return !v.empty();
      }},
+    {"--cuda-graph", nullptr,
+     "record the work of a step once, and launch it as one graph",
+     [](RankOptions &o, string_view) { return o.cudaGraph = true; }},
     {"--transport", "KIND",
      "what ranks are: processes (default); threads of the executable of rank "
      "0, each with a device, or local, which share one",

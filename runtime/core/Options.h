@@ -48,6 +48,7 @@ struct RankOptions {
   std::string saveOutputs;    ///< folder
   std::string saveParameters; ///< file
   std::string weights;        ///< default: weights.safetensors of the build
+  bool cudaGraph = false;
   TransportKind transport = TransportKind::Processes;
   double timeoutSeconds = 300;
   /// PIPEWRIGHT_FUZZ_DELAY: seed of random delays; absent: none.

@@ -73,9 +73,10 @@ static void printOutcome() {
   for (const std::string &leak : leaks)
     fprintf(stderr, "double: leak: %s\n", leak.c_str());
   const Machine &machine = Machine::get();
-  fprintf(stderr, "double: %ld launches, %ld products, %ld messages\n",
-          machine.counters.launches, machine.counters.products,
-          machine.counters.messages);
+  const auto &[launches, products, messages, graphs] = machine.counters;
+  fprintf(stderr,
+          "double: %ld launches, %ld products, %ld messages, %ld graphs\n",
+          launches, products, messages, graphs);
   bool isMissing =
       machine.options.fault.kind != FaultKind::None && !machine.faultHappened;
   if (isMissing)

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Machine.h"
+#include "Graphs.h"
 
 #include <cstdio>
 
@@ -25,6 +26,7 @@ void Machine::reset(const Options &newOptions) {
   nccl.reset();
   isSteady = hasEnded = isDeadlocked = faultHappened = false;
   counters = {};
+  graphs = 0;
   faultCalls = 0;
   memory = std::make_unique<Memory>(
       [this](std::string fault) { report(std::move(fault)); });
@@ -139,13 +141,21 @@ void Machine::record(Event &event, Stream &stream) {
 
 void Machine::enqueue(const OperationPtr &operation,
                       const std::vector<Stream *> &on) {
+  if (Capture *capture = findCapture(on))
+    return capture->add(operation, on);
   operation->actor = on.front()->actor;
-  operation->clock = getThread().clock;
   for (Stream *stream : on) {
     if (stream->last)
       operation->after.push_back(stream->last);
     stream->last = operation;
   }
+  enqueueCopy(operation);
+}
+
+void Machine::enqueueCopy(const OperationPtr &operation) {
+  operation->clock = getThread().clock;
+  if (operation->onEnqueue)
+    operation->onEnqueue(operation);
   pending.push_back(operation);
   ++progress;
   pump();
@@ -287,6 +297,8 @@ std::vector<std::string> Machine::describeLeaks() const {
   if (!libraries.empty())
     leaks.push_back(std::to_string(libraries.size()) +
                     " libraries of kernels are not unloaded");
+  if (graphs != 0)
+    leaks.push_back(std::to_string(graphs) + " graphs are not destroyed");
   if (nccl)
     for (std::string &leak : cudadouble::describeLeaks(*nccl))
       leaks.push_back(std::move(leak));

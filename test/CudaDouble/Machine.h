@@ -29,6 +29,7 @@ void eraseIf(std::vector<T> &list, PredicateT predicate) {
   list.erase(std::remove_if(list.begin(), list.end(), predicate), list.end());
 }
 
+class Capture;
 struct Operation;
 using OperationPtr = std::shared_ptr<Operation>;
 
@@ -45,6 +46,9 @@ struct Operation {
   /// Starts transfers and returns whether it is done, which it may be later:
   /// then whoever completes them says so.
   std::function<bool(const OperationPtr &)> start;
+  /// Is called when it is put among what is to run.
+  std::function<void(const OperationPtr &)> onEnqueue;
+  std::weak_ptr<Capture> capture; ///< of a graph that it is part of
   bool started = false, done = false;
   uint64_t time = 0; ///< of its end, by what had happened until then
 };
@@ -55,7 +59,10 @@ struct Stream {
   int number = 0;
   size_t actor = 0;
   /// The last operation on it; null: none.
-  OperationPtr last;
+  OperationPtr last = nullptr;
+  /// While it is captured.
+  std::shared_ptr<Capture> capture = nullptr;
+  OperationPtr lastCaptured = nullptr;
 
   std::string describe() const {
     return "stream " + std::to_string(number) + " of device " +
@@ -123,6 +130,9 @@ public:
   /// Puts \p operation on all \p streams, after what is on them.
   void enqueue(const OperationPtr &operation,
                const std::vector<Stream *> &streams);
+  /// Puts an operation of a graph, whose order is known, among what runs.
+  void enqueueCopy(const OperationPtr &operation);
+  size_t createActor() { return actors++; }
   /// Says that what \p operation started is done.
   void finish(Operation &operation);
   /// Checks an access of \p operation, which has started.
@@ -150,9 +160,10 @@ public:
   bool isSteady = false;
   bool hasEnded = false; ///< the steps that it has found
   struct {
-    long launches = 0, products = 0, messages = 0;
+    long launches = 0, products = 0, messages = 0, graphLaunches = 0;
   } counters;
   bool faultHappened = false;
+  int graphs = 0; ///< that are not destroyed
   /// Counts all that happens: who sees it unchanged sees nothing move.
   uint64_t progress = 0;
   std::vector<std::string> describeLeaks() const;

@@ -347,9 +347,11 @@ static OperationPtr makeOperation(Communicator &comm,
   operation->text = std::string(getName(first.part.kind)) +
                     (calls.size() > 1 ? " and others" : "") + " of " +
                     comm.describe() + " on " + first.stream->describe();
-  if (comm.last)
-    operation->after.push_back(comm.last);
-  comm.last = operation;
+  operation->onEnqueue = [&comm](const OperationPtr &self) {
+    if (comm.last)
+      self->after.push_back(comm.last);
+    comm.last = self;
+  };
   std::vector<Part> parts;
   for (const GroupCall &call : calls)
     parts.push_back(call.part);

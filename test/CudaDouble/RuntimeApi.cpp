@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Machine.h"
+#include "Graphs.h"
 
 #include <cstdio>
 #include <cstring>
@@ -238,14 +238,16 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 
-static cudaError_t synchronize(Machine::Lock &hold, const OperationPtr &last) {
-  if (last && !machine().wait(hold, [=] { return last->done; }))
-    return fail(cudaErrorLaunchTimeout);
-  machine().join(last);
-  return cudaSuccess;
+/// What \p operation is recorded in, or null.
+static std::shared_ptr<Capture> getCapture(const OperationPtr &operation) {
+  return operation ? operation->capture.lock() : nullptr;
 }
 
 static cudaError_t query(const OperationPtr &last) {
+  if (getCapture(last)) {
+    machine().report("an event of a capture is asked whether it is over");
+    return fail(cudaErrorCapturedEvent);
+  }
   if (!last || last->done) {
     machine().join(last);
     return cudaSuccess;
@@ -253,6 +255,15 @@ static cudaError_t query(const OperationPtr &last) {
   if (!machine().poll())
     return fail(cudaErrorLaunchTimeout);
   return last->done ? cudaSuccess : cudaErrorNotReady;
+}
+
+static cudaError_t synchronize(Machine::Lock &hold, const OperationPtr &last) {
+  if (getCapture(last))
+    return query(last);
+  if (last && !machine().wait(hold, [=] { return last->done; }))
+    return fail(cudaErrorLaunchTimeout);
+  machine().join(last);
+  return cudaSuccess;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
@@ -312,8 +323,17 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                      " waits for an event that was never recorded");
   auto operation = std::make_shared<Operation>();
   operation->text = "wait for an event on " + on->describe();
-  if (get(event).recorded)
-    operation->after.push_back(get(event).recorded);
+  const OperationPtr &recorded = get(event).recorded;
+  std::shared_ptr<Capture> capture = getCapture(recorded);
+  if (capture ? capture->isOver : recorded && on->capture) {
+    machine().report(on->describe() + " waits for an event of another capture");
+    return fail(cudaErrorStreamCaptureIsolation);
+  }
+  // A stream that waits for what is captured is captured, too.
+  if (capture && !on->capture)
+    capture->join(*on);
+  if (recorded)
+    operation->after.push_back(recorded);
   machine().enqueue(operation, {on});
   return cudaSuccess;
 }

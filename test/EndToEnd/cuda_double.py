@@ -43,9 +43,17 @@ def run_on_double(
     transport: str = "threads",
     seed: int = 0,
     fault: str = "",
+    graph: bool = False,
 ) -> Outcome:
     with double(library, ranks, seed, fault):
-        return run_case(case, output, folder, transport=transport, timeout=SECONDS)
+        return run_case(
+            case,
+            output,
+            folder,
+            transport=transport,
+            timeout=SECONDS,
+            cuda_graph=graph,
+        )
 
 
 def largest_difference(actual: Outcome, expected: Outcome) -> float:

@@ -2,8 +2,9 @@
 """Every schedule trains GPT on CUDA devices as on the CPU.
 
 Its products add in another order, so losses are the same within rounding. The
-same executables run with messages over NCCL and, on one device, with copies;
-each run draws another order among those that CUDA allows.
+same executables run with messages over NCCL, from the second step on as a graph,
+and on one device with copies: the bits are the same. Each schedule draws another
+order among those that CUDA allows.
 
 Usage: test_cuda_schedules.py LIBRARY PART OF
 """
@@ -39,14 +40,14 @@ class CudaSchedules(EndToEndTest):
     def check_schedule(self, schedule: str, seed: int) -> None:
         shape = first_shape(schedule)
         layers = max(4, shape.stages - 2)
-        case = dataclasses.replace(make_case(layers, shape.microbatches), steps=2)
+        case = dataclasses.replace(make_case(layers, shape.microbatches), steps=3)
         folder = self.folder / schedule
         folder.mkdir()
         single = train_case(case, Layout(), folder)
         layout = Layout(shape.ranks, schedule, target="cuda")
         output, _ = build_case(case, layout, folder)
-        for transport in ("threads", "local"):
-            outcome = run_on_double(
+        outcomes = [
+            run_on_double(
                 self.library,
                 case,
                 output,
@@ -54,13 +55,17 @@ class CudaSchedules(EndToEndTest):
                 shape.ranks,
                 transport=transport,
                 seed=seed,
+                graph=transport == "threads",
             )
-            self.assert_agrees(outcome.losses, single.losses, 2e-5)
-            self.assert_agrees(outcome.grad_norms, single.grad_norms, 2e-4)
-            # AdamW moves each by at most the rate, whatever its gradient.
-            self.assertLess(
-                largest_difference(outcome, single), case.learning_rate / 10
-            )
+            for transport in ("threads", "local")
+        ]
+        self.assert_same_bits(*outcomes)
+        self.assert_agrees(outcomes[0].losses, single.losses, 2e-5)
+        self.assert_agrees(outcomes[0].grad_norms, single.grad_norms, 2e-4)
+        # AdamW moves each by at most the rate, whatever its gradient.
+        self.assertLess(
+            largest_difference(outcomes[0], single), case.learning_rate / 10
+        )
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 #include "core/Arena.h"
 #include "core/Device.h"
 #include "core/Optimizers.h"
+#include "core/Options.h"
 #include "launch/Collectives.h"
 
 #include <algorithm>
@@ -52,8 +53,8 @@ namespace {
 class CpuDevice : public Device {
 public:
   explicit CpuDevice(const DeviceSetup &setup)
-      : descriptor(setup.descriptor), transport(setup.transport),
-        trace(setup.trace) {}
+      : descriptor(setup.descriptor), options(setup.options),
+        transport(setup.transport), trace(setup.trace) {}
 
   Status start() override;
   Status connect() override { return Status(); }
@@ -112,6 +113,7 @@ private:
   Status checkMessages() const;
 
   const PprtDescriptor &descriptor;
+  const RankOptions &options;
   Transport &transport;
   Trace &trace;
   Arena memory;
@@ -139,6 +141,9 @@ Status CpuDevice::checkMessages() const {
 }
 
 Status CpuDevice::start() {
+  if (options.cudaGraph)
+    return Status::error(ExitCode::Usage, "option '--cuda-graph' is of builds "
+                                          "for CUDA devices");
   startCpuBackend();
   if (Status status = checkMessages(); status.failed())
     return status;

@@ -15,6 +15,7 @@
 #include "Events.h"
 #include "HostMemory.h"
 #include "Messages.h"
+#include "StepGraph.h"
 #include "Updates.h"
 #include "core/Options.h"
 #include "launch/Pause.h"
@@ -83,6 +84,7 @@ private:
     uint64_t bytes;
   };
 
+  Status checkOptions() const;
   Status chooseDevice();
   Status allocateArena();
   void allocateRest();
@@ -93,6 +95,12 @@ private:
   /// Blocks until the compute stream has come here. Messages may still be on
   /// their way: what their peers wait for may be yet to come.
   void drain();
+  /// Has the work of the step up to here done as a graph.
+  void finishGraph();
+  /// Whether the message is part of a graph, which waits for it by itself.
+  bool isInGraph(uint32_t request) const {
+    return request == recordedRequest || request < graphEvents;
+  }
   void waitFor(uint32_t last, bool forActions);
   void finishReadings();
   void addToTrace();
@@ -113,6 +121,11 @@ private:
   std::vector<Reading> pendingReadings;
   std::vector<Action> actions; ///< of this step, without those it waited for
   int64_t stepBegin = 0;       ///< of the clock, when event 0 was recorded
+
+  StepGraph graph;
+  int64_t steps = 0; ///< that have begun
+  static constexpr uint32_t recordedRequest = UINT32_MAX;
+  uint32_t graphEvents = 0; ///< events of this step that a graph has recorded
 };
 } // namespace
 
@@ -138,6 +151,25 @@ static uint32_t getLocalRank(const PprtDescriptor &descriptor) {
     if (const char *value = getenv(variable))
       return atoi(value);
   return descriptor.rank;
+}
+
+Status CudaDevice::checkOptions() const {
+  if (!options.cudaGraph)
+    return Status();
+  const char *other = nullptr;
+  if (options.transport == TransportKind::Local)
+    other = "--transport local";
+  else if (!options.traceFile.empty())
+    other = "--trace";
+  else if (!options.saveOutputs.empty())
+    other = "--save-outputs";
+  if (!other)
+    return Status();
+  return Status::error(ExitCode::Usage,
+                       std::string("option '--cuda-graph' cannot be with '") +
+                           other +
+                           "': the host does not see what happens in a "
+                           "graph");
 }
 
 Status CudaDevice::chooseDevice() {
@@ -238,6 +270,8 @@ void CudaDevice::allocateRest() {
 }
 
 Status CudaDevice::start() {
+  if (Status status = checkOptions(); status.failed())
+    return status;
   // Before the first call of CUDA. What is loaded at its first use waits for
   // the device, which may wait for a peer; streams that share a queue do too.
   setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
@@ -338,6 +372,8 @@ const uint8_t *CudaDevice::view(const void *data, uint64_t bytes) {
 }
 
 void CudaDevice::zero(void *data, uint64_t bytes) {
+  if (graph.isRecorded())
+    return;
   check(cudaMemsetAsync(data, 0, bytes, compute.stream),
         "cannot clear device memory");
 }
@@ -346,12 +382,19 @@ uint8_t *CudaDevice::stage(void *, uint64_t bytes) {
   staged = staging.take(bytes);
   if (staged)
     return staged;
+  if (graph.isOpen())
+    fail(ExitCode::Data, "a step needs more from the host than can be recorded "
+                         "at once; run without '--cuda-graph'");
   drain();
   staging.reset();
   return staged = staging.take(bytes);
 }
 
 void CudaDevice::commitStage(void *data, uint64_t bytes) {
+  // The graph copies from where the bytes were when it was recorded: steps take
+  // staging memory in the same order.
+  if (graph.isRecorded())
+    return;
   check(cudaMemcpyAsync(data, staged, bytes, cudaMemcpyHostToDevice,
                         compute.stream),
         "cannot write to the device");
@@ -363,9 +406,10 @@ void CudaDevice::readLater(void *host, const void *data, uint64_t bytes) {
     drain();
     pinned = readings.take(bytes);
   }
-  check(cudaMemcpyAsync(pinned, data, bytes, cudaMemcpyDeviceToHost,
-                        compute.stream),
-        "cannot read from the device");
+  if (!graph.isRecorded())
+    check(cudaMemcpyAsync(pinned, data, bytes, cudaMemcpyDeviceToHost,
+                          compute.stream),
+          "cannot read from the device");
   pendingReadings.push_back({host, pinned, bytes});
 }
 
@@ -388,10 +432,29 @@ void CudaDevice::beginStep() {
   stepBegin = getMonotonicTime();
   if (trace.isEnabled())
     events.record(compute.stream);
+  graphEvents = 0;
+  // Some of what the first step does is only done once.
+  if (options.cudaGraph && ++steps > 1)
+    graph.begin(compute.stream);
+}
+
+void CudaDevice::finishGraph() {
+  if (!graph.isOpen())
+    return;
+  if (graph.isRecording()) {
+    for (const Action &action : actions)
+      check(cudaStreamWaitEvent(compute.stream, events.get(action.end), 0),
+            "cannot wait for an event");
+    actions.clear();
+    graphEvents = events.getCount();
+  }
+  graph.finish(compute.stream);
 }
 
 void CudaDevice::run(uint32_t task, uint32_t microbatch,
                      void *const *pointers) {
+  if (graph.isRecorded())
+    return;
   bool timed = trace.isEnabled();
   uint32_t begin = timed ? events.record(compute.stream) : 0;
   descriptor.tasks[task].function(pointers);
@@ -403,6 +466,8 @@ void CudaDevice::run(uint32_t task, uint32_t microbatch,
 StartedMessage CudaDevice::startMessage(
     const DeviceMessage &message,
     void (Messages::*put)(const DeviceMessage &, Lane, cudaStream_t)) {
+  if (graph.isRecorded())
+    return {message, recordedRequest};
   Lane lane = getLane(descriptor, message);
   cudaStream_t stream = streams[lane];
   uint32_t ready = events.record(compute.stream);
@@ -418,12 +483,16 @@ StartedMessage CudaDevice::startMessage(
 }
 
 void CudaDevice::wait(const StartedMessage &started) {
+  if (isInGraph(started.request))
+    return;
   check(cudaStreamWaitEvent(compute.stream, events.get(started.request), 0),
         "cannot wait for an event");
 }
 
 bool CudaDevice::waitOnChannel(const StartedMessage &started,
                                uint32_t channel) {
+  if (isInGraph(started.request))
+    return true;
   check(cudaStreamWaitEvent(streams[getLane(descriptor, channel)],
                             events.get(started.request), 0),
         "cannot wait for an event");
@@ -476,6 +545,7 @@ void CudaDevice::addToTrace() {
 }
 
 void CudaDevice::synchronize() {
+  finishGraph();
   waitFor(events.record(compute.stream), /*forActions=*/true);
   finishReadings();
   if (trace.isEnabled())

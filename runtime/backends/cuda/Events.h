@@ -28,6 +28,8 @@ public:
   uint32_t record(cudaStream_t stream);
   cudaEvent_t get(uint32_t event) const { return events[event]; }
   bool isOver(uint32_t event) const;
+  /// How many have been recorded.
+  uint32_t getCount() const { return used; }
   /// All may be recorded again.
   void reset() { used = 0; }
 
