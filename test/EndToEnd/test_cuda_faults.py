@@ -66,13 +66,17 @@ class CudaFaults(EndToEndTest):
             if DID_NOT_HAPPEN in messages:
                 break
             runs += 1
-            if status == FAULT_STATUS:
+            if status:
                 found.append(messages)
         self.assertGreater(runs, 20)
         self.assertLess(runs, 200)
         self.assertGreater(len(found), runs / 3)
+        # Whether a read that does not wait comes too early depends on the order
+        # that was drawn.
         for message in found:
-            self.assertIn("without an order between them", message)
+            self.assertRegex(
+                message, "without an order between them|which nothing has written"
+            )
         # An event is missing before what was received is read, and before what
         # is being sent is written.
         for kind in (r"reads .*which receive", r"writes .*which send"):
