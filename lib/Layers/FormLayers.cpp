@@ -160,6 +160,35 @@ void BlockBuilder::build(StringRef name, ArrayRef<unsigned> nodes,
 // FormLayers
 //===----------------------------------------------------------------------===//
 
+/// A copy of \p value for \p user, if it is a small tensor in another shape.
+static Value copyView(Value value, Operation *user) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<nn::BroadcastOp, nn::ReshapeOp>(op))
+    return value;
+  IRMapping mapping;
+  mapping.map(op->getOperand(0), copyView(op->getOperand(0), user));
+  Operation *copy = OpBuilder(user).clone(*op, mapping);
+  copy->setLoc(user->getLoc());
+  return copy->getResult(0);
+}
+
+/// Gives each user of a broadcast one of its own, which belongs to the layer of
+/// the user: then the small tensor crosses the borders of layers, and not what
+/// is made of it; and layers that do the same with it are alike.
+static void copyBroadcasts(pp::ModelOp model) {
+  Block &body = model.getBody().front();
+  SmallVector<OpOperand *> uses;
+  for (auto broadcast : body.getOps<nn::BroadcastOp>())
+    for (OpOperand &use : broadcast->getUses())
+      if (!isa<pp::ReturnOp>(use.getOwner()))
+        uses.push_back(&use);
+  for (OpOperand *use : uses)
+    use->set(copyView(use->get(), use->getOwner()));
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isa<nn::BroadcastOp, nn::ReshapeOp>(op) && isOpTriviallyDead(&op))
+      op.erase();
+}
+
 namespace {
 struct FormLayers : pipewright::impl::FormLayersBase<FormLayers> {
   void runOnOperation() override;
@@ -179,6 +208,7 @@ void FormLayers::runOnOperation() {
     getOperation().emitError("has no 'pp.model' to form layers of");
     return signalPassFailure();
   }
+  copyBroadcasts(model);
   ModelGraph graph(model);
   std::optional<LayerAssignment> byScopes = assignByScopes(graph);
   LayerAssignment assignment =
