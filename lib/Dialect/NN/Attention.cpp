@@ -219,14 +219,12 @@ static Value createHalf(OpBuilder &builder, Location loc, Value value,
                          strides);
 }
 
-Value nn::createRotatedPairs(OpBuilder &builder, Location loc, Value value,
-                             bool interleaved) {
-  auto type = cast<RankedTensorType>(value.getType());
-  Value first = createHalf(builder, loc, value, /*second=*/false, interleaved);
-  Value second = createHalf(builder, loc, value, /*second=*/true, interleaved);
-  Value negated = NegOp::create(builder, loc, second);
+/// Pairs of the numbers of \p first and \p second, in a tensor of type \p type.
+static Value createPairs(OpBuilder &builder, Location loc,
+                         RankedTensorType type, Value first, Value second,
+                         bool interleaved) {
   if (!interleaved)
-    return ConcatOp::create(builder, loc, type, ValueRange{negated, first},
+    return ConcatOp::create(builder, loc, type, ValueRange{first, second},
                             /*axis=*/type.getRank() - 1);
   SmallVector<int64_t> column(getShape(first)), pair;
   column.push_back(1);
@@ -234,8 +232,35 @@ Value nn::createRotatedPairs(OpBuilder &builder, Location loc, Value value,
   pair.back() = 2;
   Value pairs =
       ConcatOp::create(builder, loc, type.clone(pair),
-                       ValueRange{createReshape(builder, loc, negated, column),
-                                  createReshape(builder, loc, first, column)},
+                       ValueRange{createReshape(builder, loc, first, column),
+                                  createReshape(builder, loc, second, column)},
                        /*axis=*/type.getRank());
   return createReshape(builder, loc, pairs, type.getShape());
+}
+
+Value nn::createRotatedPairs(OpBuilder &builder, Location loc, Value value,
+                             bool interleaved) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Value first = createHalf(builder, loc, value, /*second=*/false, interleaved);
+  Value second = createHalf(builder, loc, value, /*second=*/true, interleaved);
+  return createPairs(builder, loc, type, NegOp::create(builder, loc, second),
+                     first, interleaved);
+}
+
+Value nn::createSwappedPairs(OpBuilder &builder, Location loc, Value value,
+                             bool interleaved) {
+  auto type = cast<RankedTensorType>(value.getType());
+  // Only the small tensor, if it is repeated over other axes.
+  if (auto broadcast = value.getDefiningOp<BroadcastOp>()) {
+    auto source = cast<RankedTensorType>(broadcast.getOperand().getType());
+    if (source.getRank() > 0 &&
+        source.getShape().back() == type.getShape().back()) {
+      Value swapped =
+          createSwappedPairs(builder, loc, broadcast.getOperand(), interleaved);
+      return BroadcastOp::create(builder, loc, type, swapped);
+    }
+  }
+  Value first = createHalf(builder, loc, value, /*second=*/false, interleaved);
+  Value second = createHalf(builder, loc, value, /*second=*/true, interleaved);
+  return createPairs(builder, loc, type, second, first, interleaved);
 }

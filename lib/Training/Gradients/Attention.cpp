@@ -89,10 +89,13 @@ static Value rotate(nn::RotaryOp op, Value value, GradientBuilder &b) {
                                 op.getInterleaved());
 }
 
-/// The transpose of a rotation by a quarter is that by minus a quarter.
+/// y0 = x0 c0 - x1 s0 and y1 = x1 c1 + x0 s1, so dx0 = dy0 c0 + dy1 s1 and
+/// dx1 = dy1 c1 - dy0 s0: a rotation, too, with sines -s1 and -s0.
 static Value rotaryGradient(nn::RotaryOp op, Value dy, GradientBuilder &b) {
-  return b.subtract(b.multiply(dy, op.getCosine()),
-                    rotate(op, b.multiply(dy, op.getSine()), b));
+  Value sine = nn::createSwappedPairs(b.getBuilder(), b.getLoc(), op.getSine(),
+                                      op.getInterleaved());
+  return nn::RotaryOp::create(b.getBuilder(), b.getLoc(), dy, op.getCosine(),
+                              b.negate(sine), op.getInterleaved());
 }
 
 void registerAttention(GradientRegistry &registry) {

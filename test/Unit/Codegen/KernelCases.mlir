@@ -311,18 +311,25 @@ nn.function @permute(%x: tensor<16x256xbf16>, %i: tensor<32xi64> {test.low = 0.0
   nn.return %0 : tensor<32x256xbf16>
 }
 
-// A rotary embedding: halves of each head, swapped, one of them negative, times
-// sines.
+// A rotary embedding, and its gradient, of which the small tables are swapped
+// and repeated.
 
 nn.function @rope(%x: tensor<2x4x64x32xbf16>, %cos: tensor<64x32xbf16>, %sin: tensor<64x32xbf16>) -> tensor<2x4x64x32xbf16> {
-  %1 = nn.slice %x offsets [0, 0, 0, 0] strides [1, 1, 1, 1] : tensor<2x4x64x32xbf16> -> tensor<2x4x64x16xbf16>
-  %2 = nn.slice %x offsets [0, 0, 0, 16] strides [1, 1, 1, 1] : tensor<2x4x64x32xbf16> -> tensor<2x4x64x16xbf16>
-  %3 = nn.neg %2 : tensor<2x4x64x16xbf16>
-  %4 = nn.concat %3, %1 axis 3 : tensor<2x4x64x16xbf16>, tensor<2x4x64x16xbf16> -> tensor<2x4x64x32xbf16>
   %c = nn.broadcast %cos : tensor<64x32xbf16> -> tensor<2x4x64x32xbf16>
   %s = nn.broadcast %sin : tensor<64x32xbf16> -> tensor<2x4x64x32xbf16>
-  %5 = nn.mul %x, %c : tensor<2x4x64x32xbf16>
-  %6 = nn.mul %4, %s : tensor<2x4x64x32xbf16>
-  %7 = nn.add %5, %6 : tensor<2x4x64x32xbf16>
-  nn.return %7 : tensor<2x4x64x32xbf16>
+  %0 = nn.rotary %x, %c, %s : tensor<2x4x64x32xbf16>
+  nn.return %0 : tensor<2x4x64x32xbf16>
+}
+
+nn.function @rope_negative(%x: tensor<2x4x64x32xbf16>, %cos: tensor<64x32xbf16>, %sin: tensor<64x32xbf16>) -> tensor<2x4x64x32xbf16> {
+  %c = nn.broadcast %cos : tensor<64x32xbf16> -> tensor<2x4x64x32xbf16>
+  %s = nn.broadcast %sin : tensor<64x32xbf16> -> tensor<2x4x64x32xbf16>
+  %n = nn.neg %s : tensor<2x4x64x32xbf16>
+  %0 = nn.rotary %x, %c, %n : tensor<2x4x64x32xbf16>
+  nn.return %0 : tensor<2x4x64x32xbf16>
+}
+
+nn.function @rope_of_neighbors(%x: tensor<2x64x32xbf16>, %cos: tensor<2x64x32xbf16>, %sin: tensor<2x64x32xbf16>) -> tensor<2x64x32xbf16> {
+  %0 = nn.rotary %x, %cos, %sin interleaved : tensor<2x64x32xbf16>
+  nn.return %0 : tensor<2x64x32xbf16>
 }

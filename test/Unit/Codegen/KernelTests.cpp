@@ -139,8 +139,9 @@ static const std::map<std::string, Wanted> wantedKernels = {
     {"swiglu", {{"elements_0"}}},
     {"swiglu_grad", {{"columns_0", "columns_1"}}},
     {"permute", {{"elements_0"}}},
-    // The swapped halves are stored, each by a kernel, and loaded again.
-    {"rope", {{"elements_0", "elements_1", "elements_2"}, 2.3}},
+    {"rope", {{"elements_0"}}},
+    {"rope_negative", {{"elements_0"}}},
+    {"rope_of_neighbors", {{"elements_0"}}},
     {"transpose", {{"tiles_0"}}},
     {"transpose_of_uneven_lines", {{"tiles_0"}}},
     {"transposes_of_three_axes", {{"tiles_0"}}},

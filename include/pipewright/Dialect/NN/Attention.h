@@ -53,6 +53,10 @@ mlir::Value createAttentionWeights(mlir::OpBuilder &builder, AttentionOp op);
 mlir::Value createRotatedPairs(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::Value value, bool interleaved);
 
+/// Each pair (a, b) as (b, a).
+mlir::Value createSwappedPairs(mlir::OpBuilder &builder, mlir::Location loc,
+                               mlir::Value value, bool interleaved);
+
 } // namespace pipewright::nn
 
 #endif // PIPEWRIGHT_DIALECT_NN_ATTENTION_H
