@@ -3,7 +3,7 @@
 
 Schedules of two directions add two sums of gradients, so theirs are the same
 within rounding, and the same bits each time. Random delays on the ranks change
-nothing but time.
+nothing but time, nor does it matter whether ranks are processes or threads.
 
 Usage: test_schedules.py PART OF, for one of OF parts of the schedules. With
 PIPEWRIGHT_EVERY_SHAPE in the environment every shape that a schedule serves is
@@ -130,6 +130,8 @@ class Schedules(EndToEndTest):
             self.assert_same_bits(run_case(case, output, folder), outcome)
         if delays:
             self.assert_same_bits(run_case(case, output, folder, delays=7), outcome)
+            threads = run_case(case, output, folder, transport="threads")
+            self.assert_same_bits(threads, outcome)
 
 
 if __name__ == "__main__":

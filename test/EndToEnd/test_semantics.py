@@ -6,12 +6,25 @@ import json
 import struct
 import unittest
 
-from cases import CASES, Case, classified_samples
-from harness import EndToEndTest, Layout, Outcome, build_case, train_case
+from cases import CASES, CROSS_ENTROPY, Case, classified_samples
+from harness import (
+    EndToEndTest,
+    Layout,
+    Outcome,
+    build_case,
+    run_case,
+    train_case,
+)
 from pipewright import pipeline
-from pipewright.models import small
+from pipewright.models import gpt, small
 from pipewright.onnxfile import DataType, Tensor
-from pipewright.tensorfiles import read_npy, read_safetensors, uniform, write_npy
+from pipewright.tensorfiles import (
+    read_npy,
+    read_safetensors,
+    token_walk,
+    uniform,
+    write_npy,
+)
 
 
 def floats(*values: float, shape: list[int]) -> Tensor:
@@ -52,6 +65,27 @@ class ScaledOnce(EndToEndTest):
                 for index in range(ranks):
                     weight = parameter(outcome, f"layers.{index}.weight")
                     self.assertEqual(weight, [0.75])
+
+
+class Threads(EndToEndTest):
+    """Ranks that are threads of one process share its code, and no memory that
+    the code writes to."""
+
+    def test_threads_have_the_bits_of_processes(self):
+        config = gpt.GptConfig(
+            layers=4, width=64, heads=2, sequence=64, vocabulary=256
+        )
+        case = Case(
+            lambda: gpt.write_gpt(config),
+            CROSS_ENTROPY,
+            tokens=lambda: token_walk(64 * 33 + 1, vocabulary=256),
+            steps=5,
+        )
+        output, _ = build_case(case, Layout(2), self.folder)
+        expected = run_case(case, output, self.folder)
+        for _ in range(3):
+            outcome = run_case(case, output, self.folder, transport="threads")
+            self.assert_same_bits(outcome, expected)
 
 
 class Overflow(EndToEndTest):

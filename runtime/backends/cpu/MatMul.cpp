@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 /// Below this many multiplications a call of the library costs more than the
 /// product. The choice depends on the shape alone, so the bits do too.
@@ -54,6 +55,10 @@ public:
 
   static void multiply(const float *a, const float *b, float *c, int64_t m,
                        int64_t n, int64_t k, bool accumulate) {
+    // Of each rank's thread, and not on its stack, where the system would put
+    // so large a variable of a thread.
+    static thread_local auto buffer = std::make_unique<Copy>();
+    float *copy = buffer->values;
     int64_t most = getColumns(k), row = most + padding;
     for (int64_t first = 0; first < n; first += most) {
       int64_t columns = std::min(most, n - first);
@@ -70,9 +75,11 @@ private:
     return std::min<int64_t>(128, (capacity / k - padding) / padding * padding);
   }
 
-  static constexpr int64_t capacity = 256 << 10;  // 1 MiB
-  static constexpr int64_t padding = 16;          // a cache line
-  alignas(64) static inline float copy[capacity]; // tasks have one thread
+  static constexpr int64_t capacity = 256 << 10; // 1 MiB
+  static constexpr int64_t padding = 16;         // a cache line
+  struct alignas(64) Copy {
+    float values[capacity];
+  };
 };
 
 } // namespace

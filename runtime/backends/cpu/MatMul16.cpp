@@ -142,7 +142,7 @@ template <typename OperandTy, typename ResultTy>
 bool pprt::multiplyByLibrary(const MatMulShape &shape, const OperandTy *a,
                              const OperandTy *b, ResultTy *c) {
   // Kept until the process ends: a rank has few shapes, and one thread.
-  static auto *kernels =
+  static thread_local auto *kernels =
       new std::map<MatMulShape, std::unique_ptr<LibraryMatMul>>();
   std::unique_ptr<LibraryMatMul> &kernel = (*kernels)[shape];
   if (!kernel)
@@ -226,14 +226,14 @@ static void multiplyBlock(const MatMulShape &s, const OperandTy *a,
 template <typename OperandTy, typename ResultTy>
 void pprt::multiplyByConversion(const MatMulShape &s, const OperandTy *a,
                                 const OperandTy *b, ResultTy *c) {
-  static Blocks blocks;
+  static thread_local auto blocks = std::make_unique<Blocks>();
   for (int64_t i = 0; i < s.batch; ++i)
     for (int64_t row = 0; row < s.m; row += blockRows)
       for (int64_t column = 0; column < s.n; column += blockColumns)
         multiplyBlock(s, a + i * s.strideA, b + i * s.strideB,
                       c + i * s.strideC, row, column,
                       std::min(blockRows, s.m - row),
-                      std::min(blockColumns, s.n - column), blocks);
+                      std::min(blockColumns, s.n - column), *blocks);
 }
 
 template void pprt::multiplyByConversion(const MatMulShape &, const BFloat16 *,

@@ -12,7 +12,6 @@
 using namespace pipewright;
 
 static constexpr llvm::StringLiteral prefix = "pprtCpu";
-static constexpr auto form = host::ExecutableForm::Plain;
 
 namespace {
 struct CPUTarget : CodegenTarget {
@@ -56,11 +55,11 @@ struct CPUTarget : CodegenTarget {
     return host::emitObject(module, options.processor);
   }
   void addEntryPoint(llvm::Module &module) const override {
-    host::addEntryPoint(module, form);
+    host::addEntryPoint(module);
   }
   llvm::Error linkExecutable(const LinkOptions &options,
                              llvm::StringRef path) const override {
-    return host::linkExecutable(options, form, path);
+    return host::linkExecutable(options, path);
   }
 };
 } // namespace

@@ -19,7 +19,6 @@ using namespace pipewright;
 
 static constexpr llvm::StringLiteral prefix = "pprtCuda";
 static constexpr llvm::StringLiteral copyFunction = "pprtCudaCopy";
-static constexpr auto form = host::ExecutableForm::Loadable;
 
 /// The host's code only calls the runtime: it runs on any processor.
 static constexpr llvm::StringLiteral hostProcessor = "x86-64";
@@ -93,11 +92,11 @@ struct CUDATarget : CodegenTarget {
     return host::emitObject(module, hostProcessor);
   }
   void addEntryPoint(llvm::Module &module) const override {
-    host::addEntryPoint(module, form);
+    host::addEntryPoint(module);
   }
   llvm::Error linkExecutable(const LinkOptions &options,
                              llvm::StringRef path) const override {
-    return host::linkExecutable(options, form, path);
+    return host::linkExecutable(options, path);
   }
 };
 } // namespace

@@ -40,8 +40,7 @@ static constexpr llvm::StringLiteral interpreterCode = R"(
   .asciz "/lib64/ld-linux-x86-64.so.2"
 )";
 
-void host::addEntryPoint(llvm::Module &module, ExecutableForm form) {
+void host::addEntryPoint(llvm::Module &module) {
   module.appendModuleInlineAsm(startCode);
-  if (form == ExecutableForm::Loadable)
-    module.appendModuleInlineAsm(interpreterCode);
+  module.appendModuleInlineAsm(interpreterCode);
 }

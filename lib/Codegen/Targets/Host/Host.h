@@ -36,20 +36,12 @@ llvm::Error checkProcessor(llvm::StringRef processor);
 llvm::Expected<ObjectCode> emitObject(llvm::Module &module,
                                       llvm::StringRef processor);
 
-enum class ExecutableForm {
-  /// A position-independent executable.
-  Plain,
-  /// A shared library that is also an executable: other programs can load it,
-  /// several ranks into one process too, and see its descriptor.
-  Loadable
-};
-
 /// Adds `_start`, which hands `main` to the C library.
-void addEntryPoint(llvm::Module &module, ExecutableForm form);
+void addEntryPoint(llvm::Module &module);
 
-/// Links with lld.
-llvm::Error linkExecutable(const LinkOptions &options, ExecutableForm form,
-                           llvm::StringRef path);
+/// Links, with lld, a shared library that is also an executable: other programs
+/// can load it, several ranks into one process too, and see its descriptor.
+llvm::Error linkExecutable(const LinkOptions &options, llvm::StringRef path);
 
 } // namespace pipewright::host
 

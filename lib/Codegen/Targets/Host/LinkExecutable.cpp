@@ -34,17 +34,7 @@ static Expected<std::string> findSystemLibrary(StringRef name) {
                            " in the system's library folders");
 }
 
-/// What tells the linker the form of what it makes.
-static std::vector<std::string> getFormArguments(host::ExecutableForm form) {
-  if (form == host::ExecutableForm::Plain)
-    return {"-pie", "--dynamic-linker", "/lib64/ld-linux-x86-64.so.2"};
-  // The loader refuses to load what is marked as an executable. What several
-  // ranks in a process define must stay their own.
-  return {"-shared", "-e", "_start", "-Bsymbolic"};
-}
-
-Error host::linkExecutable(const LinkOptions &options, ExecutableForm form,
-                           StringRef path) {
+Error host::linkExecutable(const LinkOptions &options, StringRef path) {
   Expected<std::string> c = findSystemLibrary("libc.so.6");
   if (!c)
     return c.takeError();
@@ -54,9 +44,11 @@ Error host::linkExecutable(const LinkOptions &options, ExecutableForm form,
 
   std::vector<std::string> arguments = {
       "ld.lld", "-o", path.str(), "-z", "noexecstack", "-z", "relro",
+      // The loader refuses to load what is marked as an executable. What
+      // several ranks in a process define must stay their own.
+      "-shared", "-e", "_start", "-Bsymbolic",
       // One machine may build while it trains: leave it its cores.
       "--threads=1"};
-  llvm::append_range(arguments, getFormArguments(form));
   llvm::append_range(arguments, options.objects);
   llvm::append_range(arguments,
                      ArrayRef<std::string>{options.runtimeLibrary, "-rpath",
