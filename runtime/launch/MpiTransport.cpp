@@ -124,19 +124,10 @@ Transport::Request MpiTransport::allocateRequest() {
   return request;
 }
 
-/// Gives the monitor time to name the peer that was lost; it ends the process.
-static void waitForMonitor() {
-  for (int seconds = 0; seconds < 3; ++seconds)
-    sleep(1);
-  static const char message[] = "pprt: a message failed in MPI\n";
-  (void)!write(STDERR_FILENO, message, sizeof message - 1);
-  _exit(static_cast<int>(ExitCode::PeerLost));
-}
-
 bool MpiTransport::testLocked(Request request) {
   int done = 0;
   if (MPI_Test(&requests[request], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-    waitForMonitor();
+    loseMessage();
   return done;
 }
 
@@ -155,7 +146,7 @@ Transport::Request MpiTransport::startSend(uint32_t peer, uint32_t tag,
   Request request = allocateRequest();
   if (MPI_Isend(data, bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
                 &requests[request]) != MPI_SUCCESS)
-    waitForMonitor();
+    loseMessage();
   lookAfter(request);
   return request;
 }
@@ -166,7 +157,7 @@ Transport::Request MpiTransport::startRecv(uint32_t peer, uint32_t tag,
   Request request = allocateRequest();
   if (MPI_Irecv(data, bytes, MPI_BYTE, peer, tag, MPI_COMM_WORLD,
                 &requests[request]) != MPI_SUCCESS)
-    waitForMonitor();
+    loseMessage();
   lookAfter(request);
   return request;
 }

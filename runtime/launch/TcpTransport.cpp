@@ -326,21 +326,12 @@ std::string TcpTransport::getHost() const {
 // Messages
 //===----------------------------------------------------------------------===//
 
-/// Gives the monitor time to name the peer that was lost; it ends the process.
-[[noreturn]] static void waitForMonitor() {
-  for (int seconds = 0; seconds < 3; ++seconds)
-    sleep(1);
-  static const char message[] = "pprt: the connection with a rank broke\n";
-  (void)!write(STDERR_FILENO, message, sizeof message - 1);
-  _exit(static_cast<int>(ExitCode::PeerLost));
-}
-
 /// Whether a call on a socket moved nothing because nothing can move now.
 static bool mustWait(ssize_t moved) {
   if (moved > 0)
     return false;
   if (moved == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
-    waitForMonitor();
+    loseMessage();
   return true;
 }
 

@@ -8,10 +8,19 @@
 #include "Pause.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 using namespace pprt;
 
 Transport::~Transport() = default;
+
+void pprt::loseMessage() {
+  for (int seconds = 0; seconds < 3; ++seconds)
+    sleep(1);
+  static const char message[] = "pprt: a message to or from a rank failed\n";
+  (void)!write(STDERR_FILENO, message, sizeof message - 1);
+  _exit(static_cast<int>(ExitCode::PeerLost));
+}
 
 void Transport::wait(Request request) {
   Pause pause;

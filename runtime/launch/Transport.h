@@ -54,6 +54,10 @@ public:
   void recv(uint32_t peer, uint32_t tag, void *data, uint64_t bytes);
 };
 
+/// A message failed: gives the monitor time to name the peer that was lost, and
+/// to end the process, and then ends it.
+[[noreturn]] void loseMessage();
+
 /// \p size ranks that are threads of this process.
 std::vector<std::unique_ptr<Transport>> createThreadTransports(uint32_t size);
 

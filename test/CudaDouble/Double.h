@@ -37,6 +37,7 @@ enum class FaultKind {
   MissingWait,       ///< a stream does not wait for an event
   HalfReceive,       ///< a receive is of half the bytes
   WrongCommunicator, ///< a message is given to another communicator
+  LostDevice,        ///< with a message, the device is lost to its peers
 };
 struct SeededFault {
   FaultKind kind = FaultKind::None;

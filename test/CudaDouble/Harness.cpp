@@ -11,7 +11,8 @@
 //
 //   ranks=N          as many threads call CUDA
 //   seed=N           of the order in which operations run; default 0
-//   fault=KIND:D:N   the Nth call of that kind on device D, from 0, goes wrong
+//   fault=KIND:D:N   the Nth call of that kind on device D, from 0, goes wrong:
+//                    wait, receive, communicator or device
 //
 // What goes wrong is printed, and the process ends with status 99 if anything
 // did, unless it ended with another before.
@@ -41,6 +42,8 @@ static FaultKind parseFaultKind(const std::string &name) {
     return FaultKind::HalfReceive;
   if (name == "communicator")
     return FaultKind::WrongCommunicator;
+  if (name == "device")
+    return FaultKind::LostDevice;
   refuse(name);
 }
 

@@ -414,6 +414,8 @@ static ncclResult_t addCall(ncclComm_t comm, cudaStream_t stream, Part part) {
   ++machine().counters.messages;
   if (machine().goesWrong(FaultKind::WrongCommunicator, found->device))
     found = findOther(*found);
+  if (machine().goesWrong(FaultKind::LostDevice, found->device))
+    machine().failedDevices.insert(found->device);
   if (part.kind == Part::Recv &&
       machine().goesWrong(FaultKind::HalfReceive, found->device))
     part.count /= 2;

@@ -18,6 +18,7 @@ from pipewright.pipeline import CommandError
 from test_schedules import make_case
 
 RANKS = 3
+PEER_LOST_STATUS = 10
 DID_NOT_HAPPEN = "the seeded fault did not happen"
 
 
@@ -55,6 +56,13 @@ class CudaFaults(EndToEndTest):
                 status, messages = self.diagnose(f"communicator:{device}:{number}")
                 self.assertNotEqual(status, 0)
                 self.assertIn("deadlock: all threads wait", messages)
+
+    def test_lost_devices(self) -> None:
+        for device, number in [(0, 3), (1, 0), (2, 5)]:
+            with self.subTest(f"{device}, {number}"):
+                status, messages = self.diagnose(f"device:{device}:{number}")
+                self.assertEqual(status, PEER_LOST_STATUS)
+                self.assertRegex(messages, r"rank \d: error: .*NCCL: remote process")
 
     def test_missing_waits(self) -> None:
         """Many waits are the only order between two accesses. Others are not
