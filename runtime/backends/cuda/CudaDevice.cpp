@@ -22,6 +22,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <nccl.h>
 
 using namespace pprt;
@@ -269,13 +270,21 @@ void CudaDevice::allocateRest() {
   events.reserve(countEvents(descriptor));
 }
 
+/// Before the first call of CUDA, by the first thread of the process that comes
+/// here. What is loaded at its first use waits for the device, which may wait
+/// for a peer; streams that share a queue do too.
+static void setUpEnvironment() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
+  });
+}
+
 Status CudaDevice::start() {
   if (Status status = checkOptions(); status.failed())
     return status;
-  // Before the first call of CUDA. What is loaded at its first use waits for
-  // the device, which may wait for a peer; streams that share a queue do too.
-  setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
+  setUpEnvironment();
   if (Status status = chooseDevice(); status.failed())
     return status;
   int least = 0, greatest = 0;
