@@ -146,13 +146,6 @@ static bool isKnown(uint32_t epilogue) {
   return false;
 }
 
-/// What is left of an f32 as an operand of TF32: 10 bits after the point.
-static double roundToTf32(double value) {
-  int exponent;
-  double fraction = std::frexp(value, &exponent);
-  return std::ldexp(std::nearbyint(std::ldexp(fraction, 11)), exponent - 11);
-}
-
 double Product::multiply(int64_t batch, uint64_t row, uint64_t column) const {
   bool isTransposed = description.transposeA != CUBLAS_OP_N;
   uint64_t inner = isTransposed ? a.layout.rows : a.layout.columns;

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Is part of a libpprt-cuda.so that has the stand-in in place of CUDA, NCCL and
-// cuBLASLt: executables of ranks load it where LD_LIBRARY_PATH says so, and run
-// as they are, with `--transport threads` or `local`. PIPEWRIGHT_DOUBLE says
-// how:
+// Is part of a libpprt-cuda.so that has the stand-in in place of CUDA, NCCL,
+// cuBLASLt and cuDNN: executables of ranks load it where LD_LIBRARY_PATH says
+// so, and run as they are, with `--transport threads` or `local`.
+// PIPEWRIGHT_DOUBLE says how:
 //
 //   ranks=N          as many threads call CUDA
 //   seed=N           of the order in which operations run; default 0
@@ -76,10 +76,12 @@ static void printOutcome() {
   for (const std::string &leak : leaks)
     fprintf(stderr, "double: leak: %s\n", leak.c_str());
   const Machine &machine = Machine::get();
-  const auto &[launches, products, messages, graphs] = machine.counters;
+  const auto &[launches, products, convolutions, messages, graphs] =
+      machine.counters;
   fprintf(stderr,
-          "double: %ld launches, %ld products, %ld messages, %ld graphs\n",
-          launches, products, messages, graphs);
+          "double: %ld launches, %ld products, %ld convolutions, %ld messages, "
+          "%ld graphs\n",
+          launches, products, convolutions, messages, graphs);
   bool isMissing =
       machine.options.fault.kind != FaultKind::None && !machine.faultHappened;
   if (isMissing)

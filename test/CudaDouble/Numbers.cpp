@@ -6,6 +6,7 @@
 
 #include "Numbers.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -101,4 +102,10 @@ void cudadouble::writeNumber(void *data, size_t index, NumberType type,
   case NumberType::I64:
     return writeAs<int64_t>(data, index, value);
   }
+}
+
+double cudadouble::roundToTf32(double value) {
+  int exponent;
+  double fraction = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, 11)), exponent - 11);
 }

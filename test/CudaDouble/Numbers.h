@@ -18,6 +18,8 @@ size_t getBytes(NumberType type);
 double readNumber(const void *data, size_t index, NumberType type);
 /// Rounds to the nearest number of the type, of two to the even one.
 void writeNumber(void *data, size_t index, NumberType type, double value);
+/// What is left of an f32 as an operand of TF32: 10 bits after the point.
+double roundToTf32(double value);
 
 } // namespace cudadouble
 

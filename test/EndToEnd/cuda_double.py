@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs executables for CUDA devices without one.
 
-A library that stands in for CUDA, NCCL and cuBLASLt takes the place of the
+A library that stands in for CUDA, NCCL, cuBLASLt and cuDNN takes the place of the
 runtime's: it interprets the kernels, and fails the run if two accesses of
 memory have no order, if nothing can go on, if a step allocates, or if anything
 is left at the end.

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Convolution.h"
 #include "Events.h"
 #include "HostMemory.h"
 #include "Messages.h"
@@ -341,6 +342,7 @@ CudaDevice::~CudaDevice() {
       cudaFree(memory);
   if (messages)
     ncclMemFree(messages);
+  closeConvolutions();
   if (compute.library)
     cublasLtDestroy(compute.library);
   if (compute.stream)

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Stream.h"
+#include "Convolution.h"
 #include "MatMul.h"
 #include "Modules.h"
 #include "log/Message.h"
@@ -104,4 +105,5 @@ void cuda::release() {
     return;
   unloadModules();
   forgetProducts();
+  forgetConvolutions();
 }

@@ -10,8 +10,9 @@
 |*
 |* Before the first step the runtime calls each task once while it prepares:
 |* then these functions load and check what the step will need, and no memory
-|* changes. Products run even so, times zero: their library loads a kernel when
-|* it first runs, which must not wait for messages that wait for this rank.
+|* changes. Products and convolutions run even so, times zero: their libraries
+|* load a kernel when it first runs, which must not wait for messages that wait
+|* for this rank.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -83,6 +84,32 @@ PPRT_DECLARE_EXPERTS(BF16F32, uint16_t, float)
 PPRT_DECLARE_EXPERTS(F16, uint16_t, uint16_t)
 PPRT_DECLARE_EXPERTS(F16F32, uint16_t, float)
 #undef PPRT_DECLARE_EXPERTS
+
+/* Convolutions, contiguous: images and outputs are [batch, channels, height,
+ * width], weights [outputChannels, inputChannels / groups, kernelHeight,
+ * kernelWidth]; `padding` zeros are on both sides. They are there if the
+ * runtime was built with cuDNN's headers. */
+#define PPRT_CONVOLUTION_SIZES                                                 \
+  int64_t batch, int64_t groups, int64_t inputChannels,                        \
+      int64_t outputChannels, int64_t inputHeight, int64_t inputWidth,         \
+      int64_t kernelHeight, int64_t kernelWidth, int64_t outputHeight,         \
+      int64_t outputWidth, int64_t paddingHeight, int64_t paddingWidth,        \
+      int64_t strideHeight, int64_t strideWidth, int64_t dilationHeight,       \
+      int64_t dilationWidth
+#define PPRT_DECLARE_CONVOLUTIONS(TYPE, ELEMENT)                               \
+  void pprtCudaConvolution##TYPE(const ELEMENT *image, const ELEMENT *weights, \
+                                 ELEMENT *output, PPRT_CONVOLUTION_SIZES,      \
+                                 int32_t accumulate);                          \
+  void pprtCudaConvolutionInputGradient##TYPE(                                 \
+      const ELEMENT *outputGradient, const ELEMENT *weights,                   \
+      ELEMENT *imageGradient, PPRT_CONVOLUTION_SIZES, int32_t accumulate);     \
+  void pprtCudaConvolutionWeightGradient##TYPE(                                \
+      const ELEMENT *outputGradient, const ELEMENT *image,                     \
+      ELEMENT *weightGradient, PPRT_CONVOLUTION_SIZES, int32_t accumulate);
+PPRT_DECLARE_CONVOLUTIONS(F32, float)
+PPRT_DECLARE_CONVOLUTIONS(BF16, uint16_t)
+PPRT_DECLARE_CONVOLUTIONS(F16, uint16_t)
+#undef PPRT_DECLARE_CONVOLUTIONS
 
 #pragma GCC visibility pop
 

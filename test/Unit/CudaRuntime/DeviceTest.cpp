@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceTest.h"
+#include "Convolution.h"
 #include "Machine.h"
 
 using namespace pprt;
@@ -23,6 +24,7 @@ DeviceTest::DeviceTest() : to(getComputeStream()) {
 DeviceTest::~DeviceTest() {
   endSteps();
   release();
+  closeConvolutions();
   freeMemory();
   check(cudaFree(to.workspace), "memory");
   check(cublasLtDestroy(to.library), "library");

@@ -1,0 +1,24 @@
+//===- Convolution.h - Convolutions on cuDNN --------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PPRT_BACKENDS_CUDA_CONVOLUTION_H
+#define PPRT_BACKENDS_CUDA_CONVOLUTION_H
+
+namespace pprt::cuda {
+
+#if PPRT_CUDNN
+/// Gives back how convolutions of all shapes are computed.
+void forgetConvolutions();
+/// The calling thread computes none any more, until it prepares anew.
+void closeConvolutions();
+#else
+inline void forgetConvolutions() {}
+inline void closeConvolutions() {}
+#endif
+
+} // namespace pprt::cuda
+
+#endif // PPRT_BACKENDS_CUDA_CONVOLUTION_H

@@ -1,0 +1,54 @@
+//===- Cudnn.h - The functions of cuDNN that convolutions call --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PPRT_BACKENDS_CUDA_CUDNN_H
+#define PPRT_BACKENDS_CUDA_CUDNN_H
+
+#include <cudnn.h>
+
+#define PPRT_CUDNN_FUNCTIONS(FUNCTION)                                         \
+  FUNCTION(cudnnGetErrorString)                                                \
+  FUNCTION(cudnnCreate)                                                        \
+  FUNCTION(cudnnDestroy)                                                       \
+  FUNCTION(cudnnSetStream)                                                     \
+  FUNCTION(cudnnCreateTensorDescriptor)                                        \
+  FUNCTION(cudnnDestroyTensorDescriptor)                                       \
+  FUNCTION(cudnnSetTensorNdDescriptor)                                         \
+  FUNCTION(cudnnCreateFilterDescriptor)                                        \
+  FUNCTION(cudnnDestroyFilterDescriptor)                                       \
+  FUNCTION(cudnnSetFilterNdDescriptor)                                         \
+  FUNCTION(cudnnCreateConvolutionDescriptor)                                   \
+  FUNCTION(cudnnDestroyConvolutionDescriptor)                                  \
+  FUNCTION(cudnnSetConvolutionNdDescriptor)                                    \
+  FUNCTION(cudnnSetConvolutionGroupCount)                                      \
+  FUNCTION(cudnnSetConvolutionMathType)                                        \
+  FUNCTION(cudnnGetConvolutionForwardAlgorithm_v7)                             \
+  FUNCTION(cudnnGetConvolutionForwardWorkspaceSize)                            \
+  FUNCTION(cudnnConvolutionForward)                                            \
+  FUNCTION(cudnnGetConvolutionBackwardDataAlgorithm_v7)                        \
+  FUNCTION(cudnnGetConvolutionBackwardDataWorkspaceSize)                       \
+  FUNCTION(cudnnConvolutionBackwardData)                                       \
+  FUNCTION(cudnnGetConvolutionBackwardFilterAlgorithm_v7)                      \
+  FUNCTION(cudnnGetConvolutionBackwardFilterWorkspaceSize)                     \
+  FUNCTION(cudnnConvolutionBackwardFilter)
+
+namespace pprt::cuda {
+
+/// Programs without convolutions run where there is no cuDNN, so that nothing
+/// is linked with it.
+struct Cudnn {
+#define PPRT_CUDNN_FUNCTION(NAME) decltype(&::NAME) NAME;
+  PPRT_CUDNN_FUNCTIONS(PPRT_CUDNN_FUNCTION)
+#undef PPRT_CUDNN_FUNCTION
+};
+
+/// Loads the library at the first call, which is made while tasks are prepared;
+/// ends the process, with what to do, where there is none.
+const Cudnn &getCudnn();
+
+} // namespace pprt::cuda
+
+#endif // PPRT_BACKENDS_CUDA_CUDNN_H
