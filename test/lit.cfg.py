@@ -44,6 +44,9 @@ cuda_double = os.path.join(config.binary_root, "test", "CudaDouble", "lib")
 if os.path.exists(os.path.join(cuda_double, "libpprt-cuda.so")):
     config.available_features.add("cuda-double")
     config.substitutions.append(("%cuda-double", cuda_double))
+# It calls cuDNN.
+if config.cudnn:
+    config.available_features.add("cudnn")
 
 # How long each fuzzer looks for new findings; tools/scripts/check builds them.
 if fuzz_seconds := os.environ.get("PIPEWRIGHT_FUZZ_SECONDS"):

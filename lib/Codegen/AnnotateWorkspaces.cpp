@@ -38,7 +38,7 @@ void AnnotateWorkspaces::runOnOperation() {
   ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &diagnostic) {
     return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);
   });
-  CodeGenerator generator(*target, TargetOptions{processor});
+  CodeGenerator generator(*target, TargetOptions{processor, convolutions});
   FailureOr<llvm::StringMap<int64_t>> bytes =
       generator.computeTaskWorkspaces(module);
   if (failed(bytes))

@@ -104,7 +104,7 @@ CodeGenerator::Layer *CodeGenerator::getLayer(nn::FunctionOp function) {
   OpBuilder::atBlockEnd(module->getBody()).clone(*function);
 
   PassManager pm(context);
-  buildBufferizePipeline(pm, &target);
+  buildBufferizePipeline(pm, &target, options);
   if (failed(pm.run(*module)))
     return nullptr;
   auto lowered =

@@ -36,6 +36,7 @@ using namespace pipewright;
 
 void pipewright::buildBufferizePipeline(
     OpPassManager &pm, const CodegenTarget *library,
+    const TargetOptions &options,
     llvm::function_ref<void(OpPassManager &)> addBufferPasses) {
   // Buffers for arguments and results first: what the library computes can
   // then be written where it is wanted.
@@ -43,7 +44,8 @@ void pipewright::buildBufferizePipeline(
   pm.addPass(createExpandAttention());
   // Before the other ops turn to linalg, while contractions are still whole.
   if (library)
-    pm.addPass(createToLibrary({library->getName().str()}));
+    pm.addPass(createToLibrary({library->getName().str(),
+                                options.libraryConvolutions.value_or(true)}));
 
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createToLinalg());
@@ -58,9 +60,9 @@ void pipewright::buildBufferizePipeline(
   // What is not a result is computed where an operand was.
   functions.addPass(createReuseOperands());
 
-  bufferization::OneShotBufferizePassOptions options;
-  options.bufferAlignment = 0;
-  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferAlignment = 0;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   // A result that is where it belongs leaves a copy onto itself; the second
   // run deletes it.
   OpPassManager &buffered = pm.nest<func::FuncOp>();
@@ -77,7 +79,7 @@ void pipewright::buildBufferizePipeline(
 void pipewright::buildLayerPipeline(OpPassManager &pm,
                                     const CodegenTarget &target,
                                     const TargetOptions &options) {
-  buildBufferizePipeline(pm, &target);
+  buildBufferizePipeline(pm, &target, options);
   target.addLoweringPasses(pm, options);
 }
 
@@ -144,7 +146,9 @@ void pipewright::registerCodegenPipelines() {
         "turn layer functions into bufferized ones that call the library of "
         "the target '" +
             target->getName().str() + "'",
-        [target](OpPassManager &pm) { buildBufferizePipeline(pm, target); });
+        [target](OpPassManager &pm) {
+          buildBufferizePipeline(pm, target, TargetOptions());
+        });
     PassPipelineRegistration<LayerOptions>(
         "pp-codegen-" + target->getName().str(),
         "compile layer functions to the LLVM dialect for the target '" +

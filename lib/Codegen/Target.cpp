@@ -6,6 +6,8 @@
 
 #include "pipewright/Codegen/Target.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace pipewright;
 
 namespace pipewright {
@@ -15,6 +17,16 @@ namespace pipewright {
 } // namespace pipewright
 
 CodegenTarget::~CodegenTarget() = default;
+
+bool CodegenTarget::hasConvolution(const ConvolutionCall &call) const {
+  return false;
+}
+
+void CodegenTarget::emitConvolution(const ConvolutionCall &call,
+                                    mlir::Location loc,
+                                    mlir::OpBuilder &builder) const {
+  llvm_unreachable("the target's library has no convolutions");
+}
 
 void CodegenTarget::addBufferPasses(mlir::OpPassManager &functions) const {}
 

@@ -1,9 +1,10 @@
-//===- ToLibrary.cpp - Contractions as calls of the target's library
+//===- ToLibrary.cpp - Ops as calls of the target's library
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
+#include "Convolutions.h"
 #include "Destination.h"
 
 #include "pipewright/Codegen/Passes.h"
@@ -14,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace pipewright {
@@ -162,6 +164,58 @@ static void lowerToCall(nn::ExpertOuterOp op, const CodegenTarget &target,
   lowerExpertsToCall(op, target, rewriter);
 }
 
+/// Erases what \p values were computed by and nobody needs any more.
+static void eraseDead(ArrayRef<Value> values, RewriterBase &rewriter) {
+  SetVector<Operation *> ops;
+  auto add = [&](ValueRange values) {
+    for (Value value : values)
+      if (Operation *op = value.getDefiningOp())
+        ops.insert(op);
+  };
+  add(values);
+  while (!ops.empty()) {
+    Operation *op = ops.pop_back_val();
+    if (!isOpTriviallyDead(op))
+      continue;
+    add(op->getOperands());
+    rewriter.eraseOp(op);
+  }
+}
+
+/// Makes the convolution that \p op is the product of a call, if the library
+/// has it.
+static void lowerConvolutionToCall(nn::MatMulOp op, const CodegenTarget &target,
+                                   RewriterBase &rewriter) {
+  std::optional<ConvolutionCall> call =
+      matchConvolution(op, describe(op), rewriter);
+  if (!call)
+    return;
+  if (!target.hasConvolution(*call))
+    return eraseDead({call->lhs, call->rhs}, rewriter);
+  Value result = call->result;
+  SmallVector<Value> before(result.getDefiningOp()->getOperands());
+  Location loc = op.getLoc();
+  Destination destination = takeDestination(result, rewriter);
+  call->lhs = destination.getReadBuffer(call->lhs, rewriter);
+  call->rhs = destination.getReadBuffer(call->rhs, rewriter);
+  call->result = destination.buffer;
+  call->accumulate = destination.accumulate;
+  target.emitConvolution(*call, loc, rewriter);
+  finishDestination(destination, result, rewriter);
+  eraseDead(before, rewriter);
+}
+
+/// The ops in the functions of \p module that may be calls.
+static SmallVector<Operation *> collectContractions(ModuleOp module) {
+  SmallVector<Operation *> contractions;
+  for (auto function : module.getOps<func::FuncOp>())
+    function.walk([&](Operation *op) {
+      if (op->hasTrait<nn::Contraction>())
+        contractions.push_back(op);
+    });
+  return contractions;
+}
+
 namespace {
 struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
   using ToLibraryBase::ToLibraryBase;
@@ -172,15 +226,13 @@ struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
       getOperation().emitError("there is no target '") << targetName << "'";
       return signalPassFailure();
     }
-    SmallVector<Operation *> contractions;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      function.walk([&](Operation *op) {
-        if (op->hasTrait<nn::Contraction>())
-          contractions.push_back(op);
-      });
-
     IRRewriter rewriter(&getContext());
-    for (Operation *op : contractions)
+    if (convolutions)
+      for (Operation *op : collectContractions(getOperation()))
+        if (auto product = dyn_cast<nn::MatMulOp>(op))
+          lowerConvolutionToCall(product, *target, rewriter);
+
+    for (Operation *op : collectContractions(getOperation()))
       if (target->hasMatMul(getElementTypeOrSelf(op->getOperand(0))))
         llvm::TypeSwitch<Operation *>(op)
             .Case<nn::MatMulOp, nn::ExpertMatMulOp, nn::ExpertOuterOp>(

@@ -180,10 +180,11 @@ static LogicalResult resolveTarget(BuildOptions &options,
   if (!target)
     return emitError(loc) << "there is no target '" << options.target << "'";
   llvm::Expected<TargetOptions> resolved =
-      target->resolveOptions(TargetOptions{options.processor});
+      target->resolveOptions({options.processor, options.libraryConvolutions});
   if (!resolved)
     return emitError(loc) << llvm::toString(resolved.takeError());
   options.processor = resolved->processor;
+  options.libraryConvolutions = resolved->libraryConvolutions;
   std::string library = findRuntimeLibrary(options.target);
   if (llvm::sys::fs::exists(library))
     return success();
@@ -261,7 +262,7 @@ FailureOr<BuildResult> pipewright::build(BuildOptions options,
   package.force = options.force;
   package.modelFile = options.model;
   package.target = options.target;
-  package.processor = options.processor;
+  package.targetOptions = {options.processor, options.libraryConvolutions};
   package.pipeline = getPipelineText(options);
   package.runtimeLibrary = findRuntimeLibrary(options.target);
   if (failed(packageBuild(*module, result.plan, result.step, package)))

@@ -135,7 +135,9 @@ static void addProgramPasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createCheckComm());
   pm.addPass(createCheckGradients());
   // Tasks' scratch memory is part of the arena.
-  pm.addPass(createAnnotateWorkspaces({options.target, options.processor}));
+  pm.addPass(
+      createAnnotateWorkspaces({options.target, options.processor,
+                                options.libraryConvolutions.value_or(true)}));
   const CodegenTarget *target = TargetRegistry::get().find(options.target);
   pm.addPass(createPlanArena(
       {options.memory, target && target->keepsMessagesApart()}));

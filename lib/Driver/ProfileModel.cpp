@@ -368,7 +368,7 @@ FailureOr<Profile> pipewright::profileModel(const BuildOptions &options,
     return refuse(program.takeError());
   ProfilerOptions profiler;
   profiler.target = options.target;
-  profiler.processor = options.processor;
+  profiler.targetOptions = {options.processor, options.libraryConvolutions};
   profiler.runtimeLibrary = runtimeLibrary;
   if (failed(emitProfiler(*module, profiler, program->getPath())))
     return failure();

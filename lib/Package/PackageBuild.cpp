@@ -54,7 +54,7 @@ static LogicalResult emitRanks(ModuleOp module, const PlanSummary &plan,
   if (!target)
     return module.emitError("has no code generation for target '")
            << options.target << "'";
-  CodeGenerator generator(*target, TargetOptions{options.processor});
+  CodeGenerator generator(*target, options.targetOptions);
   for (int64_t rank = 0; rank < plan.ranks; ++rank) {
     std::string path =
         directory.getPath(llvm::formatv("bin/rank-{0,0+3}", rank).str());
@@ -127,7 +127,7 @@ LogicalResult pipewright::packageBuild(ModuleOp module, const PlanSummary &plan,
                         *modelHash,
                         llvm::toHex(planHash, /*LowerCase=*/true),
                         options.target,
-                        options.processor,
+                        options.targetOptions.processor,
                         options.pipeline};
   if (llvm::Error error = writeTexts(*directory, plan, step, source, planText))
     return refuse(std::move(error));

@@ -347,7 +347,7 @@ LogicalResult pipewright::emitProfiler(ModuleOp module,
   for (auto [index, functions] : llvm::enumerate(distinct))
     layers.emplace_back(functions, index, *profiler).build();
 
-  CodeGenerator generator(*target, TargetOptions{options.processor});
+  CodeGenerator generator(*target, options.targetOptions);
   FailureOr<llvm::StringMap<int64_t>> workspaces =
       generator.computeTaskWorkspaces(*profiler);
   if (failed(workspaces))

@@ -99,6 +99,11 @@ static cl::opt<std::string>
          cl::desc("Processor of the target, such as x86-64-v3 (default: this "
                   "machine's), or devices, such as sm_80,sm_90 (default: "
                   "those that are common)"));
+static cl::opt<std::string> convolutions(
+    "convolutions", cl::value_desc("library|kernels"), PIPEWRIGHT_OPTION,
+    cl::desc("What computes convolutions: the target's library (cuda: cuDNN), "
+             "or generated code (default: the library if this build of "
+             "Pipewright knows it)"));
 static cl::opt<std::string>
     emitIr("emit-ir", cl::value_desc("DIR"), PIPEWRIGHT_OPTION,
            cl::desc("Write the IR after each phase into DIR"));
@@ -113,7 +118,9 @@ static bool checkOptions() {
           isKnown("balance", balance,
                   {"time", "params", "flops", "uniform", "hints"})) &&
          isKnown("optimizer", optimizer, {"sgd", "adamw"}) &&
-         isKnown("target", target, targets);
+         isKnown("target", target, targets) &&
+         (convolutions.empty() ||
+          isKnown("convolutions", convolutions, {"library", "kernels"}));
 }
 
 /// The options of a build; nothing, with a message, if they make no sense.
@@ -141,6 +148,8 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.optimizer = optimizer;
   options.target = target;
   options.processor = arch;
+  if (!convolutions.empty())
+    options.libraryConvolutions = convolutions == "library";
   if (!costOptions.hasDevice() && options.topology.empty())
     options.device = TargetRegistry::get()
                          .find(target)

@@ -26,12 +26,14 @@ struct TargetOptions;
 #include "pipewright/Codegen/Passes.h.inc"
 
 /// Takes layer functions (`nn.function`) to bufferized linalg ops in functions
-/// whose last argument is their workspace. Contractions become calls of the
-/// library of the target \p library; without one they are ops like any other.
+/// whose last argument is their workspace. Contractions and convolutions become
+/// calls of the library of the target \p library, as \p options say; without
+/// one they are ops like any other.
 /// The workspace is planned after the passes on functions that the target, or
 /// \p addBufferPasses, adds.
 void buildBufferizePipeline(
     mlir::OpPassManager &pm, const CodegenTarget *library,
+    const TargetOptions &options,
     llvm::function_ref<void(mlir::OpPassManager &)> addBufferPasses = {});
 
 /// The whole way of layer functions, from `nn.function` to the LLVM dialect.

@@ -58,16 +58,23 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
 }
 
 def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
-  let summary = "turn contractions into calls of the target's library";
+  let summary = "turn contractions and convolutions into library calls";
   let description = [{
     Requires functions as `--nn-lower-functions` leaves them. A contraction
     whose value goes to a result or an accumulator of the function writes
     there at once; other values get a buffer. Contractions that the library
     has no kernel for stay as they are.
+
+    A convolution over one or two axes is a product with windows, `nn.im2col`,
+    and so is the gradient for its weights; in that for its input, windows are
+    added up by `nn.col2im`. Together with the moves around it, each is a call
+    where the library has it.
   }];
   let options = [
     Option<"targetName", "target", "std::string", "\"cpu\"",
            "The target whose library is called">,
+    Option<"convolutions", "convolutions", "bool", "true",
+           "Call the library for convolutions, too">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::arith::ArithDialect",
@@ -417,6 +424,8 @@ def AnnotateWorkspaces : Pass<"pp-annotate-workspaces", "::mlir::ModuleOp"> {
            "The target that code is generated for">,
     Option<"processor", "processor", "std::string", "\"native\"",
            "The processor, by the target's own names">,
+    Option<"convolutions", "convolutions", "bool", "true",
+           "Call the library for convolutions, too">,
   ];
 }
 

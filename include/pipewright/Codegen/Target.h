@@ -19,7 +19,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Error.h"
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,9 @@ struct TargetOptions {
   /// The processor, by the target's own names, or several; `native` is what
   /// the target takes if nothing is said.
   std::string processor = "native";
+  /// Whether convolutions are calls of the target's library, instead of code
+  /// that is generated; absent: as `resolveOptions` says.
+  std::optional<bool> libraryConvolutions = std::nullopt;
 };
 
 /// How the executable of a rank is put together.
@@ -84,6 +89,25 @@ struct ExpertCall {
   bool accumulate;
 };
 
+enum class ConvolutionForm { Forward, InputGradient, WeightGradient };
+
+/// A convolution over two axes, or one of its gradients, on contiguous memrefs.
+/// Images are [batch, channels, height, width], weights [output channels, input
+/// channels of a group, height, width].
+struct ConvolutionCall {
+  ConvolutionForm form;
+  /// Forward: the image and the weights. InputGradient: the output's gradient
+  /// and the weights. WeightGradient: the output's gradient and the image.
+  mlir::Value lhs, rhs;
+  mlir::Value result;
+  int64_t batch, groups, inputChannels, outputChannels;
+  std::array<int64_t, 2> input, kernel, output;
+  /// `padding` zeros are on both sides of an axis.
+  std::array<int64_t, 2> padding, strides, dilations;
+  /// The numbers are added to what the result holds.
+  bool accumulate;
+};
+
 /// A copy of bytes. Operands are in the LLVM dialect.
 struct CopyCall {
   mlir::Value target, source, bytes;
@@ -107,7 +131,8 @@ public:
   virtual bool keepsMessagesApart() const { return false; }
 
   /// \p options with the processors by name, where the target knows which they
-  /// are; an error if code for them cannot be emitted on this machine.
+  /// are, and all else that was left to the target; an error if code for them
+  /// cannot be emitted on this machine, or by this build of Pipewright.
   virtual llvm::Expected<TargetOptions>
   resolveOptions(const TargetOptions &options) const = 0;
 
@@ -122,6 +147,13 @@ public:
 
   virtual void emitExpertCall(const ExpertCall &call, mlir::Location loc,
                               mlir::OpBuilder &builder) const = 0;
+
+  /// Whether the target's library computes \p call, which still has tensors;
+  /// if not, it is lowered as the ops that it was. By default it has none.
+  virtual bool hasConvolution(const ConvolutionCall &call) const;
+
+  virtual void emitConvolution(const ConvolutionCall &call, mlir::Location loc,
+                               mlir::OpBuilder &builder) const;
 
   /// Adds passes on bufferized layer functions that run before their workspace
   /// is planned: it has the buffers that they leave, each of which shares

@@ -7,6 +7,7 @@
 #ifndef PIPEWRIGHT_PACKAGE_PACKAGEBUILD_H
 #define PIPEWRIGHT_PACKAGE_PACKAGEBUILD_H
 
+#include "pipewright/Codegen/Target.h"
 #include "pipewright/Package/PlanSummary.h"
 #include "pipewright/Package/Report.h"
 
@@ -23,7 +24,7 @@ struct PackageOptions {
   /// The model, for its SHA-256 in the manifest.
   std::string modelFile;
   std::string target;
-  std::string processor;
+  TargetOptions targetOptions;
   /// The pass pipeline that made the plan.
   std::string pipeline;
   /// The runtime library, which is copied into the directory.

@@ -7,6 +7,8 @@
 #ifndef PIPEWRIGHT_PACKAGE_PROFILER_H
 #define PIPEWRIGHT_PACKAGE_PROFILER_H
 
+#include "pipewright/Codegen/Target.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
@@ -16,7 +18,7 @@ namespace pipewright {
 
 struct ProfilerOptions {
   std::string target;
-  std::string processor;
+  TargetOptions targetOptions;
   /// The runtime library, which is linked in place.
   std::string runtimeLibrary;
   /// Bytes that may be spent on copies of layers. A layer that the model has

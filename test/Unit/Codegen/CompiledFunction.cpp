@@ -197,7 +197,7 @@ CompiledFunction::CompiledFunction(nn::FunctionOp function,
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   OpBuilder::atBlockEnd(module->getBody()).clone(*function);
   PassManager bufferize(function.getContext());
-  buildBufferizePipeline(bufferize, &target);
+  buildBufferizePipeline(bufferize, &target, TargetOptions());
   if (failed(bufferize.run(*module)))
     return;
   std::string symbol = getLayerSymbol(function.getSymName());

@@ -10,6 +10,7 @@
 #include "Targets/CUDA/Memory.h"
 
 #include "pipewright/Codegen/Passes.h"
+#include "pipewright/Codegen/Target.h"
 #include "pipewright/Codegen/TaskSignature.h"
 #include "pipewright/Dialect/PP/PP.h"
 
@@ -24,7 +25,8 @@ KernelFunction::KernelFunction(nn::FunctionOp function)
     : function(function), module(ModuleOp::create(function.getLoc())) {
   OpBuilder::atBlockEnd(module->getBody()).clone(*function);
   PassManager pm(function.getContext());
-  buildBufferizePipeline(pm, /*library=*/nullptr, addKernelPasses);
+  buildBufferizePipeline(pm, /*library=*/nullptr, TargetOptions(),
+                         addKernelPasses);
   buildKernelPipeline(pm);
   pm.addPass(createSerializeKernels());
   if (failed(pm.run(*module)))

@@ -27,7 +27,11 @@ struct CPUTarget : CodegenTarget {
   resolveOptions(const TargetOptions &options) const override {
     if (llvm::Error error = host::checkProcessor(options.processor))
       return error;
-    return options;
+    if (options.libraryConvolutions.value_or(false))
+      return llvm::createStringError(
+          "the target 'cpu' has no library for convolutions; leave out "
+          "--convolutions, or give it 'kernels'");
+    return TargetOptions{options.processor, /*libraryConvolutions=*/false};
   }
   bool hasMatMul(mlir::Type element) const override {
     return element.isF32() || element.isBF16() || element.isF16();

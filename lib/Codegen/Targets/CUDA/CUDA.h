@@ -7,6 +7,8 @@
 #ifndef PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_CUDA_H
 #define PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_CUDA_H
 
+#include "pipewright/Codegen/Target.h"
+
 #include "mlir/Pass/PassManager.h"
 
 namespace pipewright::cuda {
@@ -14,6 +16,18 @@ namespace pipewright::cuda {
 /// Kernels, their code for \p chips, and the LLVM dialect with bare pointers
 /// for the host, which launches them.
 void addLoweringPasses(mlir::OpPassManager &pm, llvm::StringRef chips);
+
+/// Whether convolutions are calls of cuDNN, if that is what is \p asked, or
+/// nothing; an error if the runtime was built without it.
+llvm::Expected<bool> resolveConvolutions(std::optional<bool> asked);
+
+/// Whether cuDNN computes \p call, which has tensors.
+bool hasConvolution(const ConvolutionCall &call);
+
+/// Emits a call of the `…Convolution…` for the operands' types. Names of the
+/// runtime's functions begin with \p prefix.
+void emitConvolution(const ConvolutionCall &call, llvm::StringRef prefix,
+                     mlir::Location loc, mlir::OpBuilder &builder);
 
 } // namespace pipewright::cuda
 

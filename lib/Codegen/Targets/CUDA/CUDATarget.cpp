@@ -59,7 +59,10 @@ struct CUDATarget : CodegenTarget {
       return chips.takeError();
     if (auto assembler = cuda::findAssembler(); !assembler)
       return assembler.takeError();
-    return TargetOptions{llvm::join(*chips, ",")};
+    auto convolutions = cuda::resolveConvolutions(options.libraryConvolutions);
+    if (!convolutions)
+      return convolutions.takeError();
+    return TargetOptions{llvm::join(*chips, ","), *convolutions};
   }
   bool hasMatMul(mlir::Type element) const override {
     return element.isF32() || element.isBF16() || element.isF16();
@@ -71,6 +74,13 @@ struct CUDATarget : CodegenTarget {
   void emitExpertCall(const ExpertCall &call, mlir::Location loc,
                       mlir::OpBuilder &builder) const override {
     host::emitExpertCall(call, prefix, loc, builder);
+  }
+  bool hasConvolution(const ConvolutionCall &call) const override {
+    return cuda::hasConvolution(call);
+  }
+  void emitConvolution(const ConvolutionCall &call, mlir::Location loc,
+                       mlir::OpBuilder &builder) const override {
+    cuda::emitConvolution(call, prefix, loc, builder);
   }
   void emitCopy(const CopyCall &call, mlir::Location loc,
                 mlir::OpBuilder &builder) const override {
