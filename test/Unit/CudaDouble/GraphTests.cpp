@@ -56,8 +56,9 @@ struct Recorder {
     cudaStreamWaitEvent(later, event, 0);
   }
   void launch() {
-    if (!executable)
+    if (!executable) {
       EXPECT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+    }
     EXPECT_EQ(cudaGraphLaunch(executable, origin), cudaSuccess);
   }
   /// Writes on one stream and reads on the other, which has waited if \p
