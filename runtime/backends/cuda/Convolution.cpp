@@ -11,13 +11,11 @@
 
 #include "Convolution.h"
 #include "Cudnn.h"
+#include "Plans.h"
 #include "Stream.h"
 #include "pprt/Cuda.h"
 
 #include <array>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <tuple>
 
 using namespace pprt;
@@ -88,12 +86,6 @@ private:
   cudnnFilterDescriptor_t weights;
   cudnnConvolutionDescriptor_t convolution;
   int algorithm;
-};
-
-/// Those of all threads.
-struct Plans {
-  std::mutex mutex;
-  std::map<Key, std::unique_ptr<Plan>> byKey;
 };
 } // namespace
 
@@ -301,28 +293,12 @@ void Plan::run(float alpha, const void *a, const void *b, float beta,
           "cannot compute the gradient for the weights of a convolution");
 }
 
-static Plans &getPlans() {
-  static Plans plans;
+static Plans<Key, Plan> &getPlans() {
+  static Plans<Key, Plan> plans;
   return plans;
 }
 
-static const Plan &getPlan(const Shape &shape) {
-  retain();
-  const ComputeStream &to = getComputeStream();
-  Plans &plans = getPlans();
-  std::lock_guard<std::mutex> lock(plans.mutex);
-  Key key = {shape, to.chip, to.workspaceBytes, to.allowsTf32};
-  std::unique_ptr<Plan> &plan = plans.byKey[key];
-  if (!plan)
-    plan = std::make_unique<Plan>(key);
-  return *plan;
-}
-
-void cuda::forgetConvolutions() {
-  Plans &plans = getPlans();
-  std::lock_guard<std::mutex> lock(plans.mutex);
-  plans.byKey.clear();
-}
+void cuda::forgetConvolutions() { getPlans().forget(); }
 
 //===----------------------------------------------------------------------===//
 // Convolutions
@@ -334,7 +310,7 @@ static Pair makePair(int64_t height, int64_t width) {
 
 static void convolve(const Shape &shape, const void *a, const void *b,
                      void *result, bool accumulate) {
-  const Plan &plan = getPlan(shape);
+  const Plan &plan = getPlans().get(shape);
   // Before the first step all memory is zero, so that nothing times zero is
   // not a number.
   if (getComputeStream().preparing)

@@ -13,13 +13,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatMul.h"
+#include "Plans.h"
 #include "Stream.h"
 #include "pprt/Cuda.h"
 
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <tuple>
 
 using namespace pprt;
@@ -90,12 +88,6 @@ private:
   cublasLtMatmulDesc_t product;
   cublasLtMatrixLayout_t a, b, c;
   cublasLtMatmulAlgo_t algorithm;
-};
-
-/// Those of all threads.
-struct Plans {
-  std::mutex mutex;
-  std::map<Key, std::unique_ptr<Plan>> byKey;
 };
 } // namespace
 
@@ -232,28 +224,12 @@ void Plan::run(float alpha, const void *left, const void *right, float beta,
         "cannot compute a matrix product");
 }
 
-static Plans &getPlans() {
-  static Plans plans;
+static Plans<Key, Plan> &getPlans() {
+  static Plans<Key, Plan> plans;
   return plans;
 }
 
-static const Plan &getPlan(const Shape &shape) {
-  retain();
-  const ComputeStream &to = getComputeStream();
-  Plans &plans = getPlans();
-  std::lock_guard<std::mutex> lock(plans.mutex);
-  Key key = {shape, to.chip, to.workspaceBytes, to.allowsTf32};
-  std::unique_ptr<Plan> &plan = plans.byKey[key];
-  if (!plan)
-    plan = std::make_unique<Plan>(key);
-  return *plan;
-}
-
-void cuda::forgetProducts() {
-  Plans &plans = getPlans();
-  std::lock_guard<std::mutex> lock(plans.mutex);
-  plans.byKey.clear();
-}
+void cuda::forgetProducts() { getPlans().forget(); }
 
 //===----------------------------------------------------------------------===//
 // Products
@@ -275,7 +251,7 @@ static void multiply(Shape shape, const void *a, const void *b, void *c,
   shape.alignmentB = getAlignment(b);
   shape.alignmentC = getAlignment(c);
   shape.foldBatch();
-  const Plan &plan = getPlan(shape);
+  const Plan &plan = getPlans().get(shape);
   if (getComputeStream().preparing)
     plan.run(/*alpha=*/0, a, b, /*beta=*/1, c);
   else
