@@ -26,10 +26,6 @@ public:
 
   uint64_t getBytes() const { return bytes; }
   uint8_t *at(uint64_t offset) const { return base + offset; }
-  template <typename RealTy>
-  RealTy *realsAt(uint64_t offset) const {
-    return reinterpret_cast<RealTy *>(base + offset);
-  }
 
 private:
   void *mapping = nullptr;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Loop.h"
+#include "Threads.h"
 #include "Weights.h"
 #include "data/WriteFile.h"
 #include "launch/Collectives.h"
@@ -12,18 +13,14 @@
 #include "log/StepLog.h"
 
 #include <cmath>
-#include <unistd.h>
 
 using namespace pprt;
 
 /// DIR/weights.safetensors, for an executable DIR/bin/rank-NNN.
 static std::string findWeights() {
-  char path[4096];
-  ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  std::string directory(path, length < 0 ? 0 : length);
-  for (int level = 0; level < 2; ++level)
-    directory.resize(std::min(directory.rfind('/'), directory.size()));
-  return directory + "/weights.safetensors";
+  std::string folder = getProgramFolder();
+  folder.resize(std::min(folder.rfind('/'), folder.size()));
+  return folder + "/weights.safetensors";
 }
 
 static Status openData(PprtContext &context) {

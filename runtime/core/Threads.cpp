@@ -14,8 +14,7 @@
 
 using namespace pprt;
 
-/// The folder of this executable.
-static std::string findFolder() {
+std::string pprt::getProgramFolder() {
   char path[4096];
   ssize_t length = readlink("/proc/self/exe", path, sizeof path);
   std::string folder(path, length < 0 ? 0 : length);
@@ -27,7 +26,7 @@ static std::string findFolder() {
 static Status loadRank(uint32_t rank, const PprtDescriptor *&descriptor) {
   std::string number = std::to_string(rank);
   number.insert(0, 3 - std::min<size_t>(number.size(), 3), '0');
-  std::string path = findFolder() + "/rank-" + number;
+  std::string path = getProgramFolder() + "/rank-" + number;
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return Status::dataError("cannot load rank " + std::to_string(rank) +

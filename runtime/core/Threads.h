@@ -11,8 +11,12 @@
 #include "pprt/Descriptor.h"
 
 #include <functional>
+#include <string>
 
 namespace pprt {
+
+/// The folder of the executable that this process runs.
+std::string getProgramFolder();
 
 /// What a rank does; its failure has been told.
 using RankFunction =

@@ -26,7 +26,6 @@ public:
   void reset() { used = 0; }
 
   uint8_t *get() const { return base; }
-  uint64_t getBytes() const { return size; }
 
   static constexpr uint64_t align(uint64_t bytes) {
     return (bytes + 63) / 64 * 64;
