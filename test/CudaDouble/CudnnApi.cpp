@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CudnnContext.h"
 #include "Machine.h"
 #include "Numbers.h"
 
@@ -25,10 +26,6 @@ static Machine &machine() { return Machine::get(); }
 
 using Four = std::array<int, 4>;
 using Two = std::array<int, 2>;
-
-struct cudnnContext {
-  cudaStream_t stream;
-};
 
 struct cudnnTensorStruct {
   std::optional<NumberType> type;

@@ -76,12 +76,12 @@ static void printOutcome() {
   for (const std::string &leak : leaks)
     fprintf(stderr, "double: leak: %s\n", leak.c_str());
   const Machine &machine = Machine::get();
-  const auto &[launches, products, convolutions, messages, graphs] =
+  const auto &[launches, products, convolutions, attentions, messages, graphs] =
       machine.counters;
   fprintf(stderr,
-          "double: %ld launches, %ld products, %ld convolutions, %ld messages, "
-          "%ld graphs\n",
-          launches, products, convolutions, messages, graphs);
+          "double: %ld launches, %ld products, %ld convolutions, "
+          "%ld attentions, %ld messages, %ld graphs\n",
+          launches, products, convolutions, attentions, messages, graphs);
   bool isMissing =
       machine.options.fault.kind != FaultKind::None && !machine.faultHappened;
   if (isMissing)

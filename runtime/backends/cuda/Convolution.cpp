@@ -114,37 +114,6 @@ std::string Shape::describe() const {
          ", strides " + join(strides) + " and dilations " + join(dilations);
 }
 
-static void check(cudnnStatus_t status, const char *what) {
-  if (status == CUDNN_STATUS_SUCCESS)
-    return;
-  // Execution is what fails with the device.
-  fail(status >= CUDNN_STATUS_EXECUTION_FAILED ? ExitCode::DeviceLost
-                                               : ExitCode::Data,
-       std::string(what) + ": " + getCudnn().cudnnGetErrorString(status));
-}
-
-//===----------------------------------------------------------------------===//
-// The library
-//===----------------------------------------------------------------------===//
-
-static thread_local cudnnHandle_t handle = nullptr;
-
-/// For the stream of the calling thread, from its first use on.
-static cudnnHandle_t getHandle() {
-  if (handle)
-    return handle;
-  check(getCudnn().cudnnCreate(&handle), "cannot start cuDNN");
-  check(getCudnn().cudnnSetStream(handle, getComputeStream().stream),
-        "cannot give cuDNN a stream");
-  return handle;
-}
-
-void cuda::closeConvolutions() {
-  if (handle)
-    getCudnn().cudnnDestroy(handle);
-  handle = nullptr;
-}
-
 //===----------------------------------------------------------------------===//
 // Plans
 //===----------------------------------------------------------------------===//
@@ -233,7 +202,7 @@ int Plan::chooseAmong(const Key &key, FindT find, MeasureT measure) {
 
 void Plan::choose(const Key &key) {
   const Cudnn &cudnn = getCudnn();
-  cudnnHandle_t library = getHandle();
+  cudnnHandle_t library = getCudnnHandle();
   if (form == Form::Forward)
     algorithm = chooseAmong<cudnnConvolutionFwdAlgoPerf_t>(
         key,
@@ -275,19 +244,19 @@ void Plan::run(float alpha, const void *a, const void *b, float beta,
   const ComputeStream &to = getComputeStream();
   if (form == Form::Forward)
     check(cudnn.cudnnConvolutionForward(
-              getHandle(), &alpha, image, a, weights, b, convolution,
+              getCudnnHandle(), &alpha, image, a, weights, b, convolution,
               static_cast<cudnnConvolutionFwdAlgo_t>(algorithm), to.workspace,
               to.workspaceBytes, &beta, output, result),
           "cannot compute a convolution");
   else if (form == Form::InputGradient)
     check(cudnn.cudnnConvolutionBackwardData(
-              getHandle(), &alpha, weights, b, output, a, convolution,
+              getCudnnHandle(), &alpha, weights, b, output, a, convolution,
               static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm),
               to.workspace, to.workspaceBytes, &beta, image, result),
           "cannot compute the gradient for the input of a convolution");
   else
     check(cudnn.cudnnConvolutionBackwardFilter(
-              getHandle(), &alpha, image, b, output, a, convolution,
+              getCudnnHandle(), &alpha, image, b, output, a, convolution,
               static_cast<cudnnConvolutionBwdFilterAlgo_t>(algorithm),
               to.workspace, to.workspaceBytes, &beta, weights, result),
           "cannot compute the gradient for the weights of a convolution");

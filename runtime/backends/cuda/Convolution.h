@@ -12,11 +12,8 @@ namespace pprt::cuda {
 #if PPRT_CUDNN
 /// Gives back how convolutions of all shapes are computed.
 void forgetConvolutions();
-/// The calling thread computes none any more, until it prepares anew.
-void closeConvolutions();
 #else
 inline void forgetConvolutions() {}
-inline void closeConvolutions() {}
 #endif
 
 } // namespace pprt::cuda

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Convolution.h"
+#include "CudnnHandle.h"
 #include "Events.h"
 #include "HostMemory.h"
 #include "Messages.h"
@@ -342,7 +342,7 @@ CudaDevice::~CudaDevice() {
       cudaFree(memory);
   if (messages)
     ncclMemFree(messages);
-  closeConvolutions();
+  closeCudnn();
   if (compute.library)
     cublasLtDestroy(compute.library);
   if (compute.stream)

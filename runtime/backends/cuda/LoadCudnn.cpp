@@ -16,10 +16,11 @@ using namespace pprt::cuda;
 [[noreturn]] static void failToLoad() {
   const char *reason = dlerror();
   fail(ExitCode::Data,
-       std::string("cannot load cuDNN, which computes convolutions: ") +
+       std::string(
+           "cannot load cuDNN, which computes convolutions and attention: ") +
            (reason ? reason : "unknown reason") +
            "; install cuDNN 9, name its libcudnn.so.9 in PIPEWRIGHT_CUDNN, or "
-           "build with '--convolutions kernels'");
+           "build with '--convolutions kernels' and '--attention kernels'");
 }
 
 static Cudnn load() {

@@ -10,9 +10,9 @@
 |*
 |* Before the first step the runtime calls each task once while it prepares:
 |* then these functions load and check what the step will need, and no memory
-|* changes. Products and convolutions run even so, times zero: their libraries
-|* load a kernel when it first runs, which must not wait for messages that wait
-|* for this rank.
+|* changes. Products and convolutions run even so, times zero, and so does
+|* attention, whose results are cleared: their libraries load a kernel when it
+|* first runs, which must not wait for messages that wait for this rank.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -110,6 +110,38 @@ PPRT_DECLARE_CONVOLUTIONS(F32, float)
 PPRT_DECLARE_CONVOLUTIONS(BF16, uint16_t)
 PPRT_DECLARE_CONVOLUTIONS(F16, uint16_t)
 #undef PPRT_DECLARE_CONVOLUTIONS
+
+/* Attention, contiguous: queries are [batch, heads, queries, size], keys
+ * [batch, groups, keys, size], values [batch, groups, keys, valueSize], and
+ * results [batch, heads, queries, valueSize]. Each head has the keys of its
+ * group. The weights of the keys are the softmax of scale times their product
+ * with the query; `causal` lets the last query see all keys and each other one
+ * a key less than the next. Statistics, for the gradient, are the logarithms of
+ * the sums of the softmax, [batch, heads, queries]; null if they are not
+ * wanted.
+ *
+ * The workspace has the sums of 4 bytes a query, rounded up to 256, then 2
+ * bytes for each query and key of a head, whose numbers are rounded up to 64;
+ * if heads share keys, 4 bytes for each number of their keys and values; and a
+ * MiB. What a library needs beyond that is allocated before the first step.
+ * They are there if the runtime was built with cuDNN's headers. */
+#define PPRT_ATTENTION_SIZES                                                   \
+  int64_t batch, int64_t heads, int64_t groups, int64_t queries, int64_t keys, \
+      int64_t size, int64_t valueSize
+#define PPRT_DECLARE_ATTENTION(TYPE)                                           \
+  void pprtCudaAttention##TYPE(const uint16_t *query, const uint16_t *key,     \
+                               const uint16_t *value, uint16_t *result,        \
+                               float *statistics, PPRT_ATTENTION_SIZES,        \
+                               double scale, int32_t causal);                  \
+  void pprtCudaAttentionGradient##TYPE(                                        \
+      const uint16_t *gradient, const uint16_t *query, const uint16_t *key,    \
+      const uint16_t *value, const uint16_t *result, const float *statistics,  \
+      uint16_t *queryGradient, uint16_t *keyGradient, uint16_t *valueGradient, \
+      void *workspace, int64_t workspaceBytes, PPRT_ATTENTION_SIZES,           \
+      double scale, int32_t causal);
+PPRT_DECLARE_ATTENTION(BF16)
+PPRT_DECLARE_ATTENTION(F16)
+#undef PPRT_DECLARE_ATTENTION
 
 #pragma GCC visibility pop
 

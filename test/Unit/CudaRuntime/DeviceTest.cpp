@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceTest.h"
-#include "Convolution.h"
+#include "CudnnHandle.h"
 #include "Machine.h"
 
 using namespace pprt;
@@ -24,7 +24,7 @@ DeviceTest::DeviceTest() : to(getComputeStream()) {
 DeviceTest::~DeviceTest() {
   endSteps();
   release();
-  closeConvolutions();
+  closeCudnn();
   freeMemory();
   check(cudaFree(to.workspace), "memory");
   check(cublasLtDestroy(to.library), "library");

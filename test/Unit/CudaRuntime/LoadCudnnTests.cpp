@@ -14,15 +14,15 @@ using namespace pprt::cuda;
 TEST(LoadCudnnDeathTest, SaysWhatToDoWithoutTheLibrary) {
   setenv("PIPEWRIGHT_CUDNN", "/nowhere/libcudnn.so.9", /*overwrite=*/1);
   EXPECT_EXIT(getCudnn(), testing::ExitedWithCode(3),
-              "cannot load cuDNN, which computes convolutions: "
+              "cannot load cuDNN, which computes convolutions and attention: "
               "/nowhere/libcudnn.so.9: .*; install cuDNN 9, name its "
               "libcudnn.so.9 in PIPEWRIGHT_CUDNN, or build with "
-              "'--convolutions kernels'");
+              "'--convolutions kernels' and '--attention kernels'");
 }
 
 // The library of mathematical functions is one without convolutions.
 TEST(LoadCudnnDeathTest, SaysWhichFunctionALibraryLacks) {
   setenv("PIPEWRIGHT_CUDNN", "libm.so.6", /*overwrite=*/1);
   EXPECT_EXIT(getCudnn(), testing::ExitedWithCode(3),
-              "cannot load cuDNN.*cudnnGetErrorString");
+              "cannot load cuDNN.*cudnnGetVersion");
 }
