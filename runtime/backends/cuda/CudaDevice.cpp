@@ -5,16 +5,17 @@
 //===----------------------------------------------------------------------===//
 //
 // Tasks, and all else that touches the arena, are on one stream in the order of
-// the program; the messages of each lane are on another. A message is after
-// what was given to the device before it, and before what waits for it: these
-// are the only events. The host waits once before the update, for the losses,
+// the program; the messages of each lane are on another, and inputs come over
+// one more. A message is after what was given to the device before it, and
+// before what waits for it; a task is after its inputs: these are the only
+// events. The host waits once before the update, for the losses,
 // and once at the end of the step.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CudnnHandle.h"
 #include "Events.h"
-#include "HostMemory.h"
+#include "HostCopies.h"
 #include "Messages.h"
 #include "StepGraph.h"
 #include "Updates.h"
@@ -79,12 +80,6 @@ private:
     uint32_t index, microbatch;
     uint32_t begin, end; ///< events; `begin` is of use only when tracing
   };
-  /// What the device copies to pinned memory for the host.
-  struct Reading {
-    void *host;
-    const uint8_t *pinned;
-    uint64_t bytes;
-  };
 
   Status checkOptions() const;
   Status chooseDevice();
@@ -104,7 +99,6 @@ private:
     return request == recordedRequest || request < graphEvents;
   }
   void waitFor(uint32_t last, bool forActions);
-  void finishReadings();
   void addToTrace();
 
   const PprtDescriptor &descriptor;
@@ -115,12 +109,11 @@ private:
   std::array<cudaStream_t, laneCount> streams = {};
   Events events;
   std::unique_ptr<Messages> transfers;
-  HostMemory staging, readings, loading, updateStaging;
+  HostCopies copies;
+  HostMemory loading, updateStaging;
   UpdateMemory updateMemory;
   std::vector<uint8_t> viewed;
 
-  uint8_t *staged = nullptr; ///< by the last `stage`
-  std::vector<Reading> pendingReadings;
   std::vector<Action> actions; ///< of this step, without those it waited for
   int64_t stepBegin = 0;       ///< of the clock, when event 0 was recorded
 
@@ -141,7 +134,8 @@ CudaDevice::CudaDevice(const DeviceSetup &setup)
       events(/*timed=*/!setup.options.traceFile.empty()),
       transfers(setup.options.transport == TransportKind::Local
                     ? createLocalMessages(setup)
-                    : createNcclMessages(setup)) {
+                    : createNcclMessages(setup)),
+      copies(compute, events) {
   compute = ComputeStream();
   compute.rank = descriptor.rank;
 }
@@ -226,24 +220,31 @@ Status CudaDevice::allocateArena() {
   return Status();
 }
 
-/// The bytes that a step copies from the host. A buffer may be filled anew for
-/// the backward pass of a micro-batch.
-static uint64_t getStagedBytes(const PprtDescriptor &descriptor) {
-  uint64_t sum = 0;
+/// What a step copies from the host. A buffer may be filled anew for the
+/// backward pass of a micro-batch.
+static StagedBytes getStagedBytes(const PprtDescriptor &descriptor) {
+  StagedBytes staged;
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
     const PprtBuffer &buffer = descriptor.buffers[i];
-    if (buffer.kind == PPRT_BUFFER_LOSS_SCALE)
-      sum += HostMemory::align(buffer.bytes);
+    uint64_t count = buffer.kind == PPRT_BUFFER_LOSS_SCALE ? 1 : 0;
     if (buffer.kind == PPRT_BUFFER_INPUT ||
         buffer.kind == PPRT_BUFFER_RANDOM_KEY)
-      sum += 2 * descriptor.microbatches * HostMemory::align(buffer.bytes);
+      count = 2 * descriptor.microbatches;
+    if (count == 0)
+      continue;
+    uint64_t bytes = HostMemory::align(buffer.bytes);
+    staged.sum += count * bytes;
+    staged.largest = std::max(staged.largest, bytes);
+    staged.count += count;
   }
-  return sum;
+  return staged;
 }
 
 /// Those of a step that is traced: a begin and an end for each action, and for
-/// a message also what it waits for.
-static size_t countEvents(const PprtDescriptor &descriptor) {
+/// a message also what it waits for; and for each copy from the host its end
+/// and perhaps that of what its memory was used for.
+static size_t countEvents(const PprtDescriptor &descriptor,
+                          const StagedBytes &staged) {
   size_t tasks = descriptor.taskCount * descriptor.microbatches;
   size_t messages = descriptor.channelCount * descriptor.microbatches;
   // A tied gradient goes to the owner and comes back.
@@ -252,15 +253,15 @@ static size_t countEvents(const PprtDescriptor &descriptor) {
       messages += 2 * descriptor.parameters[i].contributionCount;
   // The step's begin, and each time that the host waits for the device.
   constexpr size_t others = 8;
-  return 2 * tasks + 3 * messages + others;
+  return 2 * tasks + 3 * messages + 2 * staged.count + others;
 }
 
 void CudaDevice::allocateRest() {
   compute.workspaceBytes = productBytes;
   check(cudaMalloc(&compute.workspace, productBytes),
         "cannot allocate what products need");
-  staging.allocate(std::max<uint64_t>(getStagedBytes(descriptor), 64));
-  readings.allocate(2 * descriptor.microbatches * HostMemory::align(8));
+  StagedBytes staged = getStagedBytes(descriptor);
+  copies.start(staged, /*numbers=*/2 * descriptor.microbatches);
   loading.allocate(loadBytes);
   updateMemory.bytes = getUpdateBytes(descriptor.parameterCount);
   updateStaging.allocate(updateMemory.bytes);
@@ -268,7 +269,7 @@ void CudaDevice::allocateRest() {
   check(cudaMalloc(reinterpret_cast<void **>(&updateMemory.device),
                    updateMemory.bytes),
         "cannot allocate what updates need");
-  events.reserve(countEvents(descriptor));
+  events.reserve(countEvents(descriptor, staged));
 }
 
 /// Before the first call of CUDA, by the first thread of the process that comes
@@ -390,38 +391,28 @@ void CudaDevice::zero(void *data, uint64_t bytes) {
 }
 
 uint8_t *CudaDevice::stage(void *, uint64_t bytes) {
-  staged = staging.take(bytes);
-  if (staged)
+  if (uint8_t *staged = copies.stage(bytes))
     return staged;
   if (graph.isOpen())
     fail(ExitCode::Data, "a step needs more from the host than can be recorded "
                          "at once; run without '--cuda-graph'");
   drain();
-  staging.reset();
-  return staged = staging.take(bytes);
+  copies.resetStage();
+  return copies.stage(bytes);
 }
 
 void CudaDevice::commitStage(void *data, uint64_t bytes) {
   // The graph copies from where the bytes were when it was recorded: steps take
   // staging memory in the same order.
-  if (graph.isRecorded())
-    return;
-  check(cudaMemcpyAsync(data, staged, bytes, cudaMemcpyHostToDevice,
-                        compute.stream),
-        "cannot write to the device");
+  if (!graph.isRecorded())
+    copies.commit(data, bytes);
 }
 
 void CudaDevice::readLater(void *host, const void *data, uint64_t bytes) {
-  uint8_t *pinned = readings.take(bytes);
-  if (!pinned) {
-    drain();
-    pinned = readings.take(bytes);
-  }
-  if (!graph.isRecorded())
-    check(cudaMemcpyAsync(pinned, data, bytes, cudaMemcpyDeviceToHost,
-                          compute.stream),
-          "cannot read from the device");
-  pendingReadings.push_back({host, pinned, bytes});
+  if (copies.readLater(host, data, bytes, graph.isRecorded()))
+    return;
+  drain();
+  copies.readLater(host, data, bytes, graph.isRecorded());
 }
 
 void CudaDevice::sumSquares(const std::vector<Reals> &values, double *sums) {
@@ -439,7 +430,7 @@ void CudaDevice::sumSquares(const std::vector<Reals> &values, double *sums) {
 void CudaDevice::beginStep() {
   // All of the last step is done.
   events.reset();
-  staging.reset();
+  copies.beginStep();
   stepBegin = getMonotonicTime();
   if (trace.isEnabled())
     events.record(compute.stream);
@@ -457,6 +448,7 @@ void CudaDevice::finishGraph() {
       check(cudaStreamWaitEvent(compute.stream, events.get(action.end), 0),
             "cannot wait for an event");
     actions.clear();
+    copies.fetch();
     graphEvents = events.getCount();
   }
   graph.finish(compute.stream);
@@ -531,15 +523,9 @@ void CudaDevice::waitFor(uint32_t last, bool forActions) {
 }
 
 void CudaDevice::drain() {
+  copies.fetch();
   waitFor(events.record(compute.stream), /*forActions=*/false);
-  finishReadings();
-}
-
-void CudaDevice::finishReadings() {
-  for (const Reading &reading : pendingReadings)
-    memcpy(reading.host, reading.pinned, reading.bytes);
-  pendingReadings.clear();
-  readings.reset();
+  copies.finishReadings();
 }
 
 void CudaDevice::addToTrace() {
@@ -557,8 +543,9 @@ void CudaDevice::addToTrace() {
 
 void CudaDevice::synchronize() {
   finishGraph();
+  copies.fetch();
   waitFor(events.record(compute.stream), /*forActions=*/true);
-  finishReadings();
+  copies.finishReadings();
   if (trace.isEnabled())
     addToTrace();
   actions.clear();
