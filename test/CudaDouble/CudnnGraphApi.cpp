@@ -279,12 +279,13 @@ static cudnnStatus_t readPlan(Descriptor &d) {
     return refuse("a plan has no configuration");
   d.graph = configuration->graph;
   d.choice = configuration->choice;
-  if (d.choice == 1)
-    return refuse("CUDNN_STATUS_NOT_SUPPORTED; Reason: it is the second",
-                  CUDNN_STATUS_NOT_SUPPORTED);
   std::string obstacle = d.graph->findObstacle();
-  return obstacle.empty() ? CUDNN_STATUS_SUCCESS
-                          : refuse(obstacle, CUDNN_STATUS_NOT_SUPPORTED_SHAPE);
+  if (!obstacle.empty())
+    return refuse(obstacle, CUDNN_STATUS_NOT_SUPPORTED_SHAPE);
+  return d.choice == 1
+             ? refuse("CUDNN_STATUS_NOT_SUPPORTED; Reason: it is the second",
+                      CUDNN_STATUS_NOT_SUPPORTED)
+             : CUDNN_STATUS_SUCCESS;
 }
 
 static cudnnStatus_t getStatus(bool isRight, const char *otherwise) {

@@ -195,6 +195,22 @@ static bool isDeterministic(const CudnnDescriptor &configuration) {
                    CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) == notes + count;
 }
 
+/// Why the library refuses what it was asked last. It tells at length, the
+/// cause first: "Warning: STATUS; Reason: CAUSE at: CONDITION".
+static std::string describeRefusal(cudnnStatus_t status) {
+  char text[4096] = "";
+  getCudnn().cudnnGetLastErrorString(text, sizeof text);
+  std::string all = text;
+  const std::string mark = "Reason: ";
+  size_t begin = all.find(mark);
+  if (begin != std::string::npos) {
+    std::string line = all.substr(begin + mark.size());
+    line = line.substr(0, line.find('\n'));
+    return line.substr(0, line.find(" at: "));
+  }
+  return getCudnn().cudnnGetErrorString(status);
+}
+
 void CudnnGraph::tryPlan(const CudnnDescriptor &configuration,
                          const CudnnTarget &target) {
   planStatus = CUDNN_STATUS_SUCCESS;
@@ -205,8 +221,11 @@ void CudnnGraph::tryPlan(const CudnnDescriptor &configuration,
     plan->set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE,
               target.handle);
   plan->finalize();
-  if (planStatus != CUDNN_STATUS_SUCCESS)
-    plan = nullptr;
+  if (planStatus == CUDNN_STATUS_SUCCESS)
+    return;
+  plan = nullptr;
+  if (refusal.empty())
+    refusal = describeRefusal(planStatus);
 }
 
 void CudnnGraph::tryEngine(const CudnnDescriptor &graph,
@@ -265,26 +284,12 @@ void CudnnGraph::tryFound(const CudnnDescriptor &graph,
     status = getCudnn().cudnnBackendGetAttribute(
         search.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
         CUDNN_TYPE_BACKEND_DESCRIPTOR, most, &count, found.data());
+  if (count == 0)
+    refusal = describeRefusal(
+        status == CUDNN_STATUS_SUCCESS ? CUDNN_STATUS_NOT_SUPPORTED : status);
   for (int64_t i = 0; status == CUDNN_STATUS_SUCCESS && !plan && i < count; ++i)
     if (isDeterministic(*configurations[i]))
       tryPlan(*configurations[i], target);
-}
-
-/// Why the library refuses what it was asked for last. It tells at length, the
-/// cause first: "Warning: STATUS; Reason: CAUSE at: CONDITION".
-static std::string describeRefusal(cudnnStatus_t status) {
-  char text[4096] = "";
-  getCudnn().cudnnGetLastErrorString(text, sizeof text);
-  std::string all = text;
-  const std::string mark = "Reason: ";
-  size_t begin = all.find(mark);
-  if (begin != std::string::npos) {
-    std::string line = all.substr(begin + mark.size());
-    line = line.substr(0, line.find('\n'));
-    return line.substr(0, line.find(" at: "));
-  }
-  return getCudnn().cudnnGetErrorString(
-      status == CUDNN_STATUS_SUCCESS ? CUDNN_STATUS_NOT_SUPPORTED : status);
 }
 
 Status CudnnGraph::choose(const CudnnTarget &target, const CudnnEngine *known) {
@@ -299,7 +304,13 @@ Status CudnnGraph::choose(const CudnnTarget &target, const CudnnEngine *known) {
     tryEngine(graph, target, *known);
   if (!plan)
     tryFound(graph, target);
-  return plan ? Status() : Status::dataError(describeRefusal(status));
+  if (plan)
+    return Status();
+  if (status != CUDNN_STATUS_SUCCESS)
+    refusal = describeRefusal(status);
+  return Status::dataError(refusal.empty()
+                               ? "it finds no way with the same bits each time"
+                               : refusal);
 }
 
 int64_t CudnnGraph::getWorkspaceBytes() const {

@@ -128,6 +128,7 @@ private:
   std::list<CudnnDescriptor> descriptors;
   std::vector<cudnnBackendDescriptor_t> operations;
   std::unique_ptr<CudnnDescriptor> plan;
+  std::string refusal; ///< of all, or of the first one that was tried
   int64_t valueCount = 0;
 };
 
