@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionWorkspace.h"
 #include "DeviceTest.h"
 #include "Machine.h"
 
@@ -28,17 +29,6 @@ struct Case {
 
   int64_t countRows() const { return batch * heads * queries; }
   int64_t countColumns() const { return batch * groups * keys; }
-  /// What Cuda.h says.
-  int64_t getWorkspaceBytes() const {
-    auto align = [](int64_t number, int64_t to) {
-      return (number + to - 1) / to * to;
-    };
-    int64_t bytes = align(countRows() * 4, 256) + (1 << 20) +
-                    batch * heads * align(queries, 64) * align(keys, 64) * 2;
-    if (groups != heads)
-      bytes += batch * heads * keys * (size + valueSize) * 4;
-    return bytes;
-  }
 };
 
 /// All that goes in and comes out.
@@ -169,7 +159,7 @@ Arrays Attention::attend(const Case &s, bool keepsStatistics) {
   T *result = allocateLike(gradient), *queryGradient = allocateLike(query),
     *keyGradient = allocateLike(key), *valueGradient = allocateLike(value);
   auto *statistics = static_cast<float *>(allocate(s.countRows() * 4));
-  void *workspace = allocate(s.getWorkspaceBytes());
+  void *workspace = allocate(getAttentionWorkspace(s));
   auto *forward = isBFloat ? pprtCudaAttentionBF16 : pprtCudaAttentionF16;
   auto *backward =
       isBFloat ? pprtCudaAttentionGradientBF16 : pprtCudaAttentionGradientF16;
@@ -179,7 +169,7 @@ Arrays Attention::attend(const Case &s, bool keepsStatistics) {
     if (keepsStatistics)
       backward(asWords(g), asWords(q), asWords(k), asWords(v), asWords(result),
                statistics, asWords(queryGradient), asWords(keyGradient),
-               asWords(valueGradient), workspace, s.getWorkspaceBytes(),
+               asWords(valueGradient), workspace, getAttentionWorkspace(s),
                SIZES(s), scale, s.causal);
   });
   Arrays a;
@@ -247,7 +237,7 @@ TEST_F(Attention, LeavesZerosWhileItPrepares) {
   auto *results = upload(std::vector<uint16_t>(256));
   auto *statistics = upload(std::vector<float>(s.countRows()));
   auto *gradients = upload(std::vector<uint16_t>(3 * 256));
-  int64_t bytes = s.getWorkspaceBytes();
+  int64_t bytes = getAttentionWorkspace(s);
   auto *workspace = upload(std::vector<uint8_t>(bytes));
   prepare(true);
   pprtCudaAttentionBF16(zeros, zeros, zeros, results, statistics, SIZES(s),
