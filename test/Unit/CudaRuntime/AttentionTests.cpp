@@ -207,7 +207,7 @@ void Attention::expectDefinition() {
     Arrays actual = attend<T>(s, /*keepsStatistics=*/true);
     Arrays expected = define(s, actual);
     expectNear(actual.result, expected.result, tolerance, "result");
-    expectNear(actual.statistics, expected.statistics, 0x1p-18, "statistics");
+    expectNear(actual.statistics, expected.statistics, 0x1p-14, "statistics");
     expectNear(actual.queryGradient, expected.queryGradient, tolerance,
                "gradient for the query");
     expectNear(actual.keyGradient, expected.keyGradient, tolerance,
