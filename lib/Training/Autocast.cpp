@@ -38,9 +38,18 @@ static Value skipMoves(Value value) {
   return value;
 }
 
+/// Whether \p op takes the largest or the smallest of its elements.
+static bool isExtreme(Operation *op) {
+  auto reduce = dyn_cast<nn::ReduceOp>(op);
+  return reduce && (reduce.getKind() == nn::Reduction::Max ||
+                    reduce.getKind() == nn::Reduction::Min);
+}
+
 /// Whether \p op is computed in the type of its operands: it neither gains
 /// digits nor loses many.
 static bool followsOperands(Operation *op) {
+  if (isExtreme(op))
+    return true;
   return isa<nn::AddOp, nn::SubOp, nn::MulOp, nn::DivOp, nn::MaxOp, nn::MinOp,
              nn::NegOp, nn::AbsOp, nn::ReluOp, nn::TanhOp, nn::SigmoidOp,
              nn::SiluOp, nn::GeluOp, nn::RotaryOp, nn::SelectOp, nn::SoftmaxOp,

@@ -92,6 +92,13 @@ def gpt_tokens() -> list[int]:
     return token_walk(16 * 61 + 1, vocabulary=64)
 
 
+def whole_images() -> dict[str, Tensor]:
+    return {
+        "x": integers([20, 4, 9, 9], seed=1, limit=3),
+        "labels": integers([20], seed=2, limit=small.CLASSES),
+    }
+
+
 def classified_samples(count: int = 20) -> dict[str, Tensor]:
     """Not a multiple of the batch: the sequence of samples wraps within one."""
     return {
@@ -215,6 +222,14 @@ CASES = {
     ),
     "two-outputs": Case(
         small.two_outputs, CROSS_ENTROPY, classified_samples, learning_rate=1e-2
+    ),
+    "pooling": Case(
+        small.pooling,
+        CROSS_ENTROPY,
+        whole_images,
+        optimizer="sgd",
+        # After an update rounding would decide which elements are equal.
+        learning_rate=0.0,
     ),
 }
 

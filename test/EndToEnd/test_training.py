@@ -34,7 +34,7 @@ CHUNKED_LAYOUTS = [
     Layout(2, "dualpipev", chunks=2),
 ]
 # Models of fewer layers than that.
-SHALLOW = ("two-outputs", *EXPORTS)
+SHALLOW = ("two-outputs", "pooling", *EXPORTS)
 DELAYED_STEPS = 3
 # The cases that the promise names are trained in every layout.
 PROMISED = ("gpt-adamw", "gpt-bf16", "skip-mlp-adamw")

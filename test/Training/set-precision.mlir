@@ -174,3 +174,28 @@ nn.function @attend(%x: tensor<2x4x8xf32>, %m: tensor<2x1x4xf32>, %w: tensor<2x4
   %0 = nn.attention %x, %w, %w mask %m scale 0.5 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x1x4xf32>) -> tensor<2x4x8xf32>
   nn.return %0 : tensor<2x4x8xf32>
 }
+
+// -----
+
+// The largest of windows of narrow numbers is one of them; sums are wider.
+
+// CHECK-LABEL: pp.model @pooling
+pp.parameter @w trainable : tensor<8x8xf32> = dense<1.0> : tensor<8x8xf32>
+pp.model @pooling(%x: tensor<2x4x8xf32> = #pp.input_spec<"x", axis = 0>) {
+  %y, %z = pp.layer "pool" @pool(%x) parameters [@w] : (tensor<2x4x8xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>)
+  pp.return outputs ["y", "z"] %y, %z : tensor<2x4x4xf32>, tensor<2x4x4xf32>
+}
+// CHECK-LABEL: nn.function @pool
+nn.function @pool(%x: tensor<2x4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>) {
+  %0 = nn.reshape %x : tensor<2x4x8xf32> -> tensor<8x8xf32>
+  %1 = nn.matmul %0, %w : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+  %2 = nn.reshape %1 : tensor<8x8xf32> -> tensor<2x4x8xf32>
+  // CHECK: %[[WINDOWS:.*]] = nn.im2col %{{.*}} : tensor<2x4x8xbf16> -> tensor<2x4x2x4xbf16>
+  %3 = nn.im2col %2 strides [2] dilations [1] : tensor<2x4x8xf32> -> tensor<2x4x2x4xf32>
+  // CHECK: %[[WIDE:.*]] = nn.cast %[[WINDOWS]] : tensor<2x4x2x4xbf16> -> tensor<2x4x2x4xf32>
+  // CHECK: nn.reduce max %[[WINDOWS]] axes [2] : tensor<2x4x2x4xbf16> -> tensor<2x4x4xbf16>
+  %4 = nn.reduce max %3 axes [2] : tensor<2x4x2x4xf32> -> tensor<2x4x4xf32>
+  // CHECK: nn.reduce sum %[[WIDE]] axes [2] : tensor<2x4x2x4xf32> -> tensor<2x4x4xf32>
+  %5 = nn.reduce sum %3 axes [2] : tensor<2x4x2x4xf32> -> tensor<2x4x4xf32>
+  nn.return %4, %5 : tensor<2x4x4xf32>, tensor<2x4x4xf32>
+}

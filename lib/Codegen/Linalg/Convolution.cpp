@@ -15,6 +15,11 @@
 using namespace mlir;
 using namespace pipewright;
 
+/// Whether \p windows has one window, which is all of \p image.
+static bool isWholeImage(ArrayRef<int64_t> image, ArrayRef<int64_t> windows) {
+  return windows.take_front(image.size()) == image;
+}
+
 namespace {
 /// A move: what reorders the windows reads the image at once.
 struct Im2ColToLinalg : OpRewritePattern<nn::Im2ColOp> {
@@ -22,6 +27,12 @@ struct Im2ColToLinalg : OpRewritePattern<nn::Im2ColOp> {
 
   LogicalResult matchAndRewrite(nn::Im2ColOp op,
                                 PatternRewriter &rewriter) const override {
+    if (isWholeImage(op.getOperand().getType().getShape(),
+                     op.getType().getShape())) {
+      rewriter.replaceOpWithNewOp<nn::ReshapeOp>(op, op.getType(),
+                                                 op.getOperand());
+      return success();
+    }
     int64_t spatial = op.getOperand().getType().getRank() - 2;
     SmallVector<AffineExpr> from = {rewriter.getAffineDimExpr(0),
                                     rewriter.getAffineDimExpr(1)};
@@ -62,6 +73,12 @@ struct Col2ImToLoops : OpRewritePattern<nn::Col2ImOp> {
 
   LogicalResult matchAndRewrite(nn::Col2ImOp op,
                                 PatternRewriter &rewriter) const override {
+    if (isWholeImage(op.getType().getShape(),
+                     op.getOperand().getType().getShape())) {
+      rewriter.replaceOpWithNewOp<nn::ReshapeOp>(op, op.getType(),
+                                                 op.getOperand());
+      return success();
+    }
     if (succeeded(sumWidened(op, rewriter)))
       return success();
     auto locate = [&](Arithmetic &arith, ValueRange index) {

@@ -45,15 +45,44 @@ static Reducer getReducer(nn::Reduction kind) {
   llvm_unreachable("all reductions are handled");
 }
 
+/// How many axes \p type has behind the last of \p axes, if all of them have
+/// one element; else 0.
+static int64_t countTrailing(RankedTensorType type, ArrayRef<int64_t> axes) {
+  ArrayRef<int64_t> behind =
+      type.getShape().drop_front(axes.empty() ? 0 : axes.back() + 1);
+  return llvm::all_of(behind, [](int64_t size) { return size == 1; })
+             ? behind.size()
+             : 0;
+}
+
 namespace {
 struct ReduceToLinalg : OpRewritePattern<nn::ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
+
+  /// Reduces rows as such, and not columns of which there is one.
+  static void dropTrailing(nn::ReduceOp op, int64_t count,
+                           PatternRewriter &rewriter) {
+    auto drop = [&](Value tensor) {
+      auto type = cast<RankedTensorType>(tensor.getType());
+      return type.clone(type.getShape().drop_back(count));
+    };
+    Value rows = nn::ReshapeOp::create(rewriter, op.getLoc(),
+                                       drop(op.getOperand()), op.getOperand());
+    Value reduced =
+        nn::ReduceOp::create(rewriter, op.getLoc(), drop(op.getResult()),
+                             op.getKind(), rows, op.getAxes());
+    rewriter.replaceOpWithNewOp<nn::ReshapeOp>(op, op.getType(), reduced);
+  }
 
   LogicalResult matchAndRewrite(nn::ReduceOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getOperand().getType());
     auto resultType = cast<RankedTensorType>(op.getResult().getType());
+    if (int64_t count = countTrailing(type, op.getAxes())) {
+      dropTrailing(op, count, rewriter);
+      return success();
+    }
     Value result =
         createReduction(rewriter, loc, type.getElementType(), type.getShape(),
                         op.getAxes(), {{op.getOperand(), {}}},

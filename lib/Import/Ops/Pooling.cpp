@@ -156,23 +156,34 @@ static FailureOr<Value> importAveragePool(OnnxNode &node) {
   return result;
 }
 
-template <nn::Reduction kind>
-static FailureOr<Value> importGlobalPool(OnnxNode &node) {
+static FailureOr<Value> importGlobalAveragePool(OnnxNode &node) {
   Value image = node.operand(0);
   if (failed(checkIsImage(node, image)))
     return failure();
-  return node.getBuilder().reduce(kind, image, getSpatialAxes(image),
-                                  /*keepAxes=*/true);
+  return node.getBuilder().reduce(nn::Reduction::Mean, image,
+                                  getSpatialAxes(image), /*keepAxes=*/true);
+}
+
+/// All of the image is one window: of the largest in windows the first one has
+/// the gradient.
+static FailureOr<Value> importGlobalMaxPool(OnnxNode &node) {
+  NNBuilder &b = node.getBuilder();
+  Value image = node.operand(0);
+  if (failed(checkIsImage(node, image)))
+    return failure();
+  SmallVector<int64_t> axes = getSpatialAxes(image);
+  SmallVector<int64_t> ones(axes.size(), 1), shape(getShape(image));
+  shape.append(ones);
+  Value window = b.create<nn::Im2ColOp>(getTensorType(image).clone(shape),
+                                        image, ones, ones);
+  return b.reduce(nn::Reduction::Max, window, axes, /*keepAxes=*/false);
 }
 
 namespace pipewright {
 void registerPooling(OnnxOpRegistry &registry) {
-  using nn::Reduction;
   registry.add("AveragePool", /*since=*/1, 1, importAveragePool);
-  registry.add("GlobalAveragePool", /*since=*/1, 1,
-               importGlobalPool<Reduction::Mean>);
-  registry.add("GlobalMaxPool", /*since=*/1, 1,
-               importGlobalPool<Reduction::Max>);
+  registry.add("GlobalAveragePool", /*since=*/1, 1, importGlobalAveragePool);
+  registry.add("GlobalMaxPool", /*since=*/1, 1, importGlobalMaxPool);
   registry.add("MaxPool", /*since=*/1, 1, importMaxPool);
 }
 } // namespace pipewright

@@ -6,6 +6,10 @@
 
 #include "pipewright/Training/Gradients.h"
 
+#include <limits>
+#include <numeric>
+#include <vector>
+
 using namespace mlir;
 
 namespace pipewright {
@@ -42,6 +46,48 @@ static Value productGradient(nn::ReduceOp op, Value dy, GradientBuilder &b) {
                   zero);
 }
 
+/// Whether \p op reduces the windows of a kernel: it pools.
+static bool isPooling(nn::ReduceOp op) {
+  auto windows = op.getOperand().getDefiningOp<nn::Im2ColOp>();
+  if (!windows)
+    return false;
+  int64_t spatial = windows.getStrides().size();
+  return op.getAxes() == ArrayRef<int64_t>(getAxes(2, 2 + spatial));
+}
+
+/// The numbers of the elements along \p axes, in row-major order, in a tensor
+/// of \p shape.
+static Value numberAlong(ArrayRef<int64_t> axes, ArrayRef<int64_t> shape,
+                         GradientBuilder &b) {
+  SmallVector<int64_t> line(shape.size(), 1);
+  for (int64_t axis : axes)
+    line[axis] = shape[axis];
+  std::vector<int32_t> numbers(ShapedType::getNumElements(line));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  auto type = RankedTensorType::get(line, b.getBuilder().getI32Type());
+  return b.broadcastTo(
+      b.create<nn::ConstantOp>(type,
+                               DenseElementsAttr::get(type, ArrayRef(numbers))),
+      shape);
+}
+
+/// Of equal extremes of a window the first one has the gradient, as in PyTorch;
+/// if there are NaNs, the first of them.
+static Value poolingGradient(nn::ReduceOp op, Value dy, GradientBuilder &b) {
+  Value x = op.getOperand();
+  ArrayRef<int64_t> shape = getShape(x), axes = op.getAxes();
+  auto repeat = [&](Value value) { return b.repeatAlong(value, axes, shape); };
+  Value isExtreme = b.create<nn::OrOp>(
+      b.compare(nn::Comparison::Equal, x, repeat(op.getResult())),
+      b.compare(nn::Comparison::NotEqual, x, x));
+  Value number = numberAlong(axes, shape, b);
+  Value nowhere = b.constant(std::numeric_limits<int32_t>::max(), number);
+  Value first =
+      b.reduce(nn::Reduction::Min, b.select(isExtreme, number, nowhere), axes);
+  Value isFirst = b.compare(nn::Comparison::Equal, number, repeat(first));
+  return b.select(isFirst, repeat(dy), b.constant(0, x));
+}
+
 static Value reduceGradient(nn::ReduceOp op, Value dy, GradientBuilder &b) {
   ArrayRef<int64_t> shape = getShape(op.getOperand());
   switch (op.getKind()) {
@@ -55,7 +101,8 @@ static Value reduceGradient(nn::ReduceOp op, Value dy, GradientBuilder &b) {
   }
   case nn::Reduction::Max:
   case nn::Reduction::Min:
-    return extremeGradient(op, dy, b);
+    return isPooling(op) ? poolingGradient(op, dy, b)
+                         : extremeGradient(op, dy, b);
   case nn::Reduction::Prod:
     return productGradient(op, dy, b);
   }

@@ -192,6 +192,35 @@ def two_outputs() -> Graph:
     return graph
 
 
+def pooling(channels: int = 4) -> Graph:
+    """Whole numbers are pooled: of many windows several elements are the largest."""
+    graph = Graph("pooling")
+    x = graph.input("x", DataType.INT64, ["batch", channels, 9, 9])
+
+    def scale_and_add(scope: Scope, x: str, size: int) -> str:
+        name = scope.path.strip("/").replace("/", ".")
+        factor = weights.full(1.5, [channels, 1, 1, 1])
+        bias = weights.full(0.5, [channels, size, size])
+        scale = graph.initializer(f"{name}.scale", factor)
+        scaled = scope.node("Conv", x, scale, group=channels)
+        return scope.node("Add", scaled, graph.initializer(f"{name}.bias", bias))
+
+    layers = [graph.scope(f"/layers.{index}") for index in range(3)]
+    x = layers[0].node("Cast", x, to=int(DataType.FLOAT))
+    x = scale_and_add(layers[0], x, 9)
+    pads = [1, 1, 1, 1]
+    x = layers[0].node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=pads)
+    x = scale_and_add(layers[1], x, 5)
+    x = layers[1].node("MaxPool", x, kernel_shape=[2, 2], dilations=[2, 2])
+    x = scale_and_add(layers[2], x, 3)
+    x = layers[2].node("AveragePool", x, kernel_shape=[2, 2], pads=pads)
+    head = graph.scope("/head")
+    x = head.node("Flatten", head.node("GlobalMaxPool", x))
+    _dense(head, x, channels, CLASSES, name="logits")
+    graph.output("logits", DataType.FLOAT, ["batch", CLASSES])
+    return graph
+
+
 MODELS: dict[str, Callable[[], Graph]] = {
     function.__name__.replace("_", "-"): function
     for function in (
@@ -203,6 +232,7 @@ MODELS: dict[str, Callable[[], Graph]] = {
         tied_pair,
         mixed_boundary,
         two_outputs,
+        pooling,
     )
 }
 

@@ -30,3 +30,26 @@ nn.function @sum(%x: tensor<2x3x2x4xf32>) -> tensor<2x3x8xf32> {
   %0 = nn.col2im %x strides [2] dilations [1] : tensor<2x3x2x4xf32> -> tensor<2x3x8xf32>
   nn.return %0 : tensor<2x3x8xf32>
 }
+
+// The window that is the whole image needs no code.
+
+// CHECK-LABEL: func.func @layer.whole
+// CHECK: tensor.expand_shape %{{.*}} : tensor<2x3x8xf32> into tensor<2x3x8x1xf32>
+// CHECK-NOT: linalg.generic
+// CHECK: return
+nn.function @whole(%x: tensor<2x3x8xf32>) -> tensor<2x3x8x1xf32> {
+  %0 = nn.im2col %x strides [1] dilations [1] : tensor<2x3x8xf32> -> tensor<2x3x8x1xf32>
+  nn.return %0 : tensor<2x3x8x1xf32>
+}
+
+// CHECK-LABEL: func.func @layer.sum_whole
+// CHECK-NOT: linalg.generic
+// CHECK-NOT: scf.for
+// CHECK: tensor.collapse_shape %{{.*}} : tensor<2x3x8x1xf32> into tensor<2x3x8xf32>
+// CHECK-NOT: linalg.generic
+// CHECK-NOT: scf.for
+// CHECK: return
+nn.function @sum_whole(%x: tensor<2x3x8x1xf32>) -> tensor<2x3x8xf32> {
+  %0 = nn.col2im %x strides [1] dilations [1] : tensor<2x3x8x1xf32> -> tensor<2x3x8xf32>
+  nn.return %0 : tensor<2x3x8xf32>
+}

@@ -41,3 +41,12 @@ nn.function @narrow(%x: tensor<2x8xbf16>) -> tensor<2xbf16> {
   %0 = nn.reduce sum %x axes [1] : tensor<2x8xbf16> -> tensor<2xbf16>
   nn.return %0 : tensor<2xbf16>
 }
+
+// Axes of one element behind the reduced ones do not make columns of rows.
+
+// CHECK-LABEL: func.func @layer.rows(
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]{{.*}} ins(%{{.*}} : tensor<4x8xf32>)
+nn.function @rows(%x: tensor<4x8x1x1xf32>) -> tensor<4x1x1xf32> {
+  %0 = nn.reduce max %x axes [1] : tensor<4x8x1x1xf32> -> tensor<4x1x1xf32>
+  nn.return %0 : tensor<4x1x1xf32>
+}

@@ -99,6 +99,18 @@ def two_outputs(p: Parameters, x: torch.Tensor) -> torch.Tensor:
     return linear(p, "head", left * right.sigmoid())
 
 
+def pooling(p: Parameters, x: torch.Tensor) -> torch.Tensor:
+    def scale_and_add(name, x):
+        scaled = F.conv2d(x, p[f"{name}.scale"], groups=x.shape[1])
+        return scaled + p[f"{name}.bias"]
+
+    x = scale_and_add("layers.0", x.to(p["layers.0.scale"].dtype))
+    x = scale_and_add("layers.1", F.max_pool2d(x, 3, stride=2, padding=1))
+    x = scale_and_add("layers.2", F.max_pool2d(x, 2, stride=1, dilation=2))
+    x = F.avg_pool2d(x, 2, stride=1, padding=1, count_include_pad=False)
+    return linear(p, "head", F.adaptive_max_pool2d(x, 1).flatten(1))
+
+
 MODELS = {
     "gpt-adamw": gpt,
     "gpt-clipped": gpt,
@@ -107,6 +119,7 @@ MODELS = {
     "tied-embedding": tied_embedding,
     "mixed-boundary": mixed_boundary,
     "two-outputs": two_outputs,
+    "pooling": pooling,
 }
 
 

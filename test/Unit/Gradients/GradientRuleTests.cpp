@@ -21,6 +21,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 using namespace mlir;
 using namespace pipewright;
 
@@ -203,6 +205,57 @@ TEST(GradientRules, EqualExtremesShareTheGradient) {
   std::string min = applyListed("reduce min %a axes [1]", {"2x3xf64"}, "2xf64");
   nn::HostTensor low({2, 3}, std::vector<double>{1, 1, 2, 4, 3, 5});
   expectNear(gradientAt("reduce", min, low), {0.5, 0.5, 0, 0, 1, 0});
+}
+
+/// The gradient for the elements of the windows of the image \p x that a
+/// reduction of \p kind pools, 2 x 3 each, by the cotangents 1, 2, ...
+static std::vector<double> poolingGradientAt(StringRef kind, nn::HostTensor x) {
+  MLIRContext context;
+  context.loadDialect<nn::NNDialect>();
+  std::string text =
+      "nn.function @f(%x: tensor<1x1x2x5xf64>, %dy: tensor<1x1x1x2xf64>)"
+      " -> tensor<1x1x1x2xf64> {\n"
+      "  %w = nn.im2col %x strides [1, 2] dilations [1, 1]"
+      " : tensor<1x1x2x5xf64> -> tensor<1x1x2x3x1x2xf64>\n"
+      "  %y = nn.reduce " +
+      kind.str() +
+      " %w axes [2, 3] : tensor<1x1x2x3x1x2xf64> -> tensor<1x1x1x2xf64>\n"
+      "  nn.return %y : tensor<1x1x1x2xf64>\n}";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  EXPECT_TRUE(module);
+  nn::FunctionOp function = *module->getOps<nn::FunctionOp>().begin();
+  Block &body = function.getBody().front();
+  Operation *exit = body.getTerminator();
+  Operation *reduce = exit->getOperand(0).getDefiningOp();
+  OpBuilder builder(exit);
+  GradientBuilder gradients(builder, reduce->getLoc());
+  Value gradient = GradientRegistry::get().build(
+      reduce->getOpOperand(0), body.getArgument(1), gradients);
+  exit->setOperands(gradient);
+  function.setType(
+      builder.getFunctionType(body.getArgumentTypes(), gradient.getType()));
+  nn::HostTensor dy({1, 1, 1, 2}, std::vector<double>{1, 2});
+  return evaluate(function, {std::move(x), dy})[0].getFloats().vec();
+}
+
+// As in torch.nn.functional.max_pool2d, by rows. Elements are those of the
+// window at position 0 and at position 1, in turn.
+TEST(GradientRules, OfEqualExtremesOfAWindowTheFirstHasTheGradient) {
+  nn::HostTensor high({1, 1, 2, 5},
+                      std::vector<double>{1, 3, 2, 3, 3, 3, 3, 3, 3, 0});
+  expectNear(poolingGradientAt("max", high),
+             {0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0});
+  nn::HostTensor low({1, 1, 2, 5},
+                     std::vector<double>{1, 3, 2, 3, 3, 1, 3, 3, 2, 2});
+  expectNear(poolingGradientAt("min", low),
+             {1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+}
+
+TEST(GradientRules, NaNIsTheLargestOfAWindow) {
+  double nan = std::numeric_limits<double>::quiet_NaN();
+  nn::HostTensor x({1, 1, 2, 5},
+                   std::vector<double>{9, 1, 1, 1, 1, 1, 1, nan, 1, 9});
+  expectNear(poolingGradientAt("max", x), {0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 1, 0});
 }
 
 // Which elements are the largest has no gradient; what is looked up there does,
