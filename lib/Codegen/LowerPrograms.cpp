@@ -65,6 +65,7 @@ private:
         .Case([&](pp::RecvOp recv) {
           return callRuntime(recv, "pprtRecv", tables.channels);
         })
+        .Case([&](pp::AllReduceOp reduce) { return buildAllReduce(reduce); })
         .Case([&](pp::StepOp step) {
           call(step, "pprtUpdate", context);
           return success();
@@ -85,14 +86,44 @@ private:
     return success();
   }
 
+  LogicalResult buildAllReduce(pp::AllReduceOp reduce) {
+    SmallVector<int32_t> numbers;
+    for (auto name : reduce.getParameters().getAsRange<FlatSymbolRefAttr>()) {
+      auto entry = tables.parameters.find(name.getValue());
+      if (entry == tables.parameters.end())
+        return reportUnlisted(reduce, name.getValue());
+      numbers.push_back(entry->second);
+    }
+    Location loc = reduce.getLoc();
+    call(reduce, "pprtAllReduce",
+         {context, createWords(numbers, loc), getWord(numbers.size(), loc)});
+    return success();
+  }
+
+  /// The address of constants that only this program sees.
+  Value createWords(ArrayRef<int32_t> words, Location loc) {
+    auto module = context.getParentRegion()->getParentOfType<ModuleOp>();
+    OpBuilder::InsertionGuard guard(builder);
+    OpBuilder outside = OpBuilder::atBlockBegin(module.getBody());
+    std::string name = ("parameters." + Twine(wordLists++)).str();
+    auto global = LLVM::GlobalOp::create(
+        outside, loc, LLVM::LLVMArrayType::get(wordType, words.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        builder.getI32TensorAttr(words));
+    return LLVM::AddressOfOp::create(builder, loc, global);
+  }
+
+  LogicalResult reportUnlisted(Operation *action, StringRef name) {
+    return action->emitOpError("names '")
+           << name << "', which the rank's descriptor does not list";
+  }
+
   template <typename ActionOpTy>
   LogicalResult callRuntime(ActionOpTy action, StringRef function,
                             const llvm::StringMap<unsigned> &table) {
     auto entry = table.find(action.getSymbol());
     if (entry == table.end())
-      return action.emitOpError("names '")
-             << action.getSymbol()
-             << "', which the rank's descriptor does not list";
+      return reportUnlisted(action, action.getSymbol());
     Location loc = action.getLoc();
     Value microbatch = getWord(action.getOffset(), loc);
     if (Value index = action.getIndex())
@@ -155,6 +186,7 @@ private:
   Type voidType;
   Value context;
   IRMapping indices;
+  unsigned wordLists = 0;
 };
 
 struct LowerPrograms : pipewright::impl::LowerProgramsBase<LowerPrograms> {
@@ -181,6 +213,10 @@ private:
       program.walk([&](Operation *op) {
         if (auto symbol = op->getAttrOfType<FlatSymbolRefAttr>("symbol"))
           used.insert(symbol.getValue());
+        if (auto reduce = dyn_cast<pp::AllReduceOp>(op))
+          for (auto name :
+               reduce.getParameters().getAsRange<FlatSymbolRefAttr>())
+            used.insert(name.getValue());
       });
     RankTables tables;
     for (auto task : getOperation().getOps<pp::TaskOp>())
@@ -190,6 +226,10 @@ private:
       if (used.contains(channel.getSymName()))
         tables.channels.try_emplace(channel.getSymName(),
                                     tables.channels.size());
+    for (auto parameter : getOperation().getOps<pp::ParameterOp>())
+      if (used.contains(parameter.getSymName()))
+        tables.parameters.try_emplace(parameter.getSymName(),
+                                      tables.parameters.size());
     return tables;
   }
 };

@@ -27,10 +27,12 @@ llvm::LogicalResult lowerTask(pp::TaskOp task, const CodegenTarget &target,
                               const llvm::StringMap<int64_t> &layerWorkspaces,
                               mlir::OpBuilder &builder);
 
-/// The positions of tasks and channels in the tables of the descriptor.
+/// The positions of tasks, channels and parameters in the tables of the
+/// descriptor.
 struct RankTables {
   llvm::StringMap<unsigned> tasks;
   llvm::StringMap<unsigned> channels;
+  llvm::StringMap<unsigned> parameters;
 };
 
 /// Creates the `llvm.func` of \p program, named `step` or `eval`, at the

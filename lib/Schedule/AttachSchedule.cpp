@@ -111,6 +111,11 @@ void AttachSchedule::runOnOperation() {
         << microbatches.getValue();
     return signalPassFailure();
   }
+  if (replicas < 1) {
+    module.emitError("there must be at least 1 replica, not ")
+        << replicas.getValue();
+    return signalPassFailure();
+  }
   FailureOr<StageGraph> graph = StageGraph::get(module);
   if (failed(graph))
     return signalPassFailure();
@@ -135,7 +140,7 @@ void AttachSchedule::runOnOperation() {
   }
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   pp::ScheduleOp::create(builder, module.getLoc(), policy, shape.ranks,
-                         shape.microbatches, shape.chunks);
+                         shape.microbatches, shape.chunks, replicas);
   if (succeeded(step) &&
       failed(writePrograms(module, *graph, *step, pp::ProgramKind::Step)))
     return signalPassFailure();

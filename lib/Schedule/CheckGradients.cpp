@@ -37,6 +37,10 @@ private:
   void checkTasks();
   void checkRuns(int64_t rank);
   void checkStep(int64_t rank);
+  void checkReductions(int64_t rank);
+  void checkReduction(pp::AllReduceOp reduce,
+                      llvm::StringMap<Operation *> &reduced);
+  bool isMadeOn(pp::TaskOp task, int64_t rank) const;
 
   InFlightDiagnostic report(Operation *op) {
     hasFailed = true;
@@ -62,6 +66,7 @@ LogicalResult GradientChecker::run() {
   for (int64_t rank = 0; rank < graph.getRanks(); ++rank) {
     checkStep(rank);
     checkRuns(rank);
+    checkReductions(rank);
   }
   return failure(hasFailed);
 }
@@ -146,6 +151,12 @@ void GradientChecker::checkStep(int64_t rank) {
                   << "be its last action";
 }
 
+bool GradientChecker::isMadeOn(pp::TaskOp task, int64_t rank) const {
+  int64_t direction = graph.getDirection(task.getStage());
+  return graph.getRank(graph.getStageNumber(task.getStage()), direction) ==
+         rank;
+}
+
 /// Each task that makes a gradient runs for each micro-batch before the step.
 void GradientChecker::checkRuns(int64_t rank) {
   int64_t microbatches = programs.schedule.getMicrobatches();
@@ -162,9 +173,9 @@ void GradientChecker::checkRuns(int64_t rank) {
   if (!step)
     return;
   for (auto &[contribution, task] : tasks) {
-    int64_t direction = graph.getDirection(task.getStage());
-    if (graph.getRank(graph.getStageNumber(task.getStage()), direction) != rank)
+    if (!isMadeOn(task, rank))
       continue;
+    int64_t direction = graph.getDirection(task.getStage());
     int64_t first = programs.schedule.getNumberInStep(0, direction);
     for (int64_t mb = first; mb < first + microbatches; ++mb)
       if (!done.contains({task, mb})) {
@@ -173,6 +184,53 @@ void GradientChecker::checkRuns(int64_t rank) {
                      << task.getSymName() << "'; run it before 'pp.step'";
         break;
       }
+  }
+}
+
+void GradientChecker::checkReduction(pp::AllReduceOp reduce,
+                                     llvm::StringMap<Operation *> &reduced) {
+  for (auto name : reduce.getParameters().getAsRange<FlatSymbolRefAttr>()) {
+    StringRef parameter = name.getValue();
+    if (!reduced.try_emplace(parameter, reduce).second)
+      report(reduce) << "adds the gradient of '" << parameter
+                     << "' over the replicas again";
+    pp::UpdateOp update = updateOfParameter.lookup(parameter);
+    if (update && update.getLayers().size() > 1)
+      report(reduce) << "adds one gradient of '" << parameter
+                     << "' over the replicas; 'pp.step' adds those of its "
+                     << "layers, and then these";
+  }
+}
+
+/// With several replicas, the gradient of each parameter of one layer is added
+/// over them once, when it is complete.
+void GradientChecker::checkReductions(int64_t rank) {
+  llvm::StringMap<Operation *> reduced;
+  pp::walkActions(programs.programs[rank], [&](Operation *op, int64_t) {
+    if (auto reduce = dyn_cast<pp::AllReduceOp>(op))
+      checkReduction(reduce, reduced);
+    auto run = dyn_cast<pp::RunOp>(op);
+    if (!run)
+      return;
+    for (auto &[contribution, task] : tasks)
+      if (task.getSymName() == run.getSymbol() &&
+          reduced.contains(contribution.first))
+        report(run) << "adds to the gradient of '" << contribution.first
+                    << "' after it was added over the replicas";
+  });
+  int64_t replicas = 1;
+  for (auto schedule : module.getOps<pp::ScheduleOp>())
+    replicas = schedule.getReplicas();
+  if (replicas == 1)
+    return;
+  for (auto &[contribution, task] : tasks) {
+    pp::UpdateOp update = updateOfParameter.lookup(contribution.first);
+    if (isMadeOn(task, rank) && update && update.getLayers().size() == 1 &&
+        !reduced.contains(contribution.first))
+      report(programs.programs[rank])
+          << "rank " << rank << " never adds the gradient of '"
+          << contribution.first << "' over the " << replicas
+          << " replicas; run '--pp-insert-reductions'";
   }
 }
 

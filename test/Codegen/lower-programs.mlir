@@ -1,5 +1,8 @@
 // RUN: pp-opt %s --pp-lower-programs=rank=0 | FileCheck %s
 
+pp.parameter @unused trainable : tensor<4xf32> = dense<0.0> : tensor<4xf32>
+pp.parameter @w trainable : tensor<4xf32> = dense<0.0> : tensor<4xf32>
+pp.parameter @b trainable : tensor<4xf32> = dense<0.0> : tensor<4xf32>
 pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []
 pp.stage @s1 index 1 rank 1 chunk 0 first_layer 1 layers ["b"] parameters []
 pp.channel @h activation from @s0 to @s1 : tensor<4xf32>
@@ -10,6 +13,7 @@ pp.task @s0.f role F stage @s0 (%x: tensor<4xf32> = <input "x">) -> (tensor<4xf3
   pp.yield %x : tensor<4xf32>
 }
 
+// CHECK: llvm.mlir.global internal constant @parameters.0(dense<[1, 0]> : tensor<2xi32>)
 // CHECK-LABEL: llvm.func @step(
 // CHECK-SAME:    %[[CONTEXT:.*]]: !llvm.ptr)
 pp.program step rank 0 {
@@ -45,6 +49,10 @@ pp.program step rank 0 {
     pp.run @s0.f [6]
     pp.run @s0.f [7]
   }
+  // CHECK: %[[NUMBERS:.*]] = llvm.mlir.addressof @parameters.0
+  // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(2 : i32)
+  // CHECK: llvm.call @pprtAllReduce(%[[CONTEXT]], %[[NUMBERS]], %[[COUNT]])
+  pp.all_reduce [@b, @w]
   // CHECK: llvm.call @pprtUpdate(%[[CONTEXT]])
   // CHECK-NEXT: llvm.return
   pp.step

@@ -187,3 +187,121 @@ pp.program step rank 0 {
   pp.run @s0.bw [1]
   pp.step
 }
+
+// -----
+
+// The gradient is added over the replicas, and all is well.
+
+pp.parameter @w trainable : tensor<2xf32> = dense<0.0> : tensor<2xf32>
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters [@w]
+pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> () {
+  pp.yield
+}
+pp.task @s0.bw role BW stage @s0 (%d: tensor<2xf32> = <gradient "w">) -> (tensor<2xf32> = <gradient "w">) {
+  pp.yield %d : tensor<2xf32>
+}
+pp.update @w from layers [0]
+pp.schedule "1f1b" ranks 1 microbatches 2 chunks 1 replicas 2
+pp.program step rank 0 {
+  pp.run @s0.f [0]
+  pp.run @s0.bw [0]
+  pp.run @s0.f [1]
+  pp.run @s0.bw [1]
+  pp.all_reduce [@w]
+  pp.step
+}
+
+// -----
+
+// The replicas go apart.
+
+pp.parameter @w trainable : tensor<2xf32> = dense<0.0> : tensor<2xf32>
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters [@w]
+pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> () {
+  pp.yield
+}
+pp.task @s0.bw role BW stage @s0 (%d: tensor<2xf32> = <gradient "w">) -> (tensor<2xf32> = <gradient "w">) {
+  pp.yield %d : tensor<2xf32>
+}
+pp.update @w from layers [0]
+pp.schedule "1f1b" ranks 1 microbatches 2 chunks 1 replicas 2
+// expected-error @below {{S7: rank 0 never adds the gradient of 'w' over the 2 replicas; run '--pp-insert-reductions'}}
+pp.program step rank 0 {
+  pp.run @s0.f [0]
+  pp.run @s0.bw [0]
+  pp.run @s0.f [1]
+  pp.run @s0.bw [1]
+  pp.step
+}
+
+// -----
+
+// The sum over the replicas lacks a micro-batch.
+
+pp.parameter @w trainable : tensor<2xf32> = dense<0.0> : tensor<2xf32>
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters [@w]
+pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> () {
+  pp.yield
+}
+pp.task @s0.bw role BW stage @s0 (%d: tensor<2xf32> = <gradient "w">) -> (tensor<2xf32> = <gradient "w">) {
+  pp.yield %d : tensor<2xf32>
+}
+pp.update @w from layers [0]
+pp.schedule "1f1b" ranks 1 microbatches 2 chunks 1 replicas 2
+pp.program step rank 0 {
+  pp.run @s0.f [0]
+  pp.run @s0.bw [0]
+  pp.run @s0.f [1]
+  pp.all_reduce [@w]
+  // expected-error @below {{S7: adds to the gradient of 'w' after it was added over the replicas}}
+  pp.run @s0.bw [1]
+  pp.step
+}
+
+// -----
+
+// The sum is added up again.
+
+pp.parameter @w trainable : tensor<2xf32> = dense<0.0> : tensor<2xf32>
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters [@w]
+pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> () {
+  pp.yield
+}
+pp.task @s0.bw role BW stage @s0 (%d: tensor<2xf32> = <gradient "w">) -> (tensor<2xf32> = <gradient "w">) {
+  pp.yield %d : tensor<2xf32>
+}
+pp.update @w from layers [0]
+pp.schedule "1f1b" ranks 1 microbatches 2 chunks 1 replicas 2
+pp.program step rank 0 {
+  pp.run @s0.f [0]
+  pp.run @s0.bw [0]
+  pp.run @s0.f [1]
+  pp.run @s0.bw [1]
+  pp.all_reduce [@w]
+  // expected-error @below {{S7: adds the gradient of 'w' over the replicas again}}
+  pp.all_reduce [@w]
+  pp.step
+}
+
+// -----
+
+// Gradients of two layers are added before those of the replicas.
+
+pp.parameter @w trainable : tensor<2xf32> = dense<0.0> : tensor<2xf32>
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a", "b"] parameters [@w]
+pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> () {
+  pp.yield
+}
+pp.task @s0.bw role BW stage @s0 (%d: tensor<2xf32> = <gradient "w">, %e: tensor<2xf32> = <gradient "w"[1]>)
+    -> (tensor<2xf32> = <gradient "w">, tensor<2xf32> = <gradient "w"[1]>) {
+  pp.yield %d, %e : tensor<2xf32>, tensor<2xf32>
+}
+pp.update @w from layers [0, 1]
+pp.schedule "1f1b" ranks 1 microbatches 1 chunks 1 replicas 2
+pp.program step rank 0 {
+  pp.run @s0.f [0]
+  pp.run @s0.bw [0]
+  // expected-error @below {{S7: adds one gradient of 'w' over the replicas; 'pp.step' adds those of its layers, and then these}}
+  pp.all_reduce [@w]
+  pp.step
+}

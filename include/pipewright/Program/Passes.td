@@ -37,6 +37,31 @@ def OrderMessages : Pass<"pp-order-messages", "::mlir::ModuleOp"> {
   }];
 }
 
+def InsertReductions : Pass<"pp-insert-reductions", "::mlir::ModuleOp"> {
+  let summary = "add gradients over replicas as soon as they are there";
+  let description = [{
+    Requires programs without loops and a `pp.schedule`. Ensures, if that has
+    several replicas, that each `step` program has a `pp.all_reduce` for the
+    parameters with a gradient of one layer, right after the last task that adds
+    to it: the sum over the replicas is made while other tasks run. Gradients of
+    several layers are added first, which `pp.step` does, and then those sums
+    over the replicas.
+
+    ```mlir
+    pp.run @s0.bw [0]
+    pp.run @s0.bw [1]
+    pp.step
+    ```
+    becomes
+    ```mlir
+    pp.run @s0.bw [0]
+    pp.run @s0.bw [1]
+    pp.all_reduce [@fc1.weight, @fc1.bias]
+    pp.step
+    ```
+  }];
+}
+
 def RollPrograms : Pass<"pp-roll", "::mlir::ModuleOp"> {
   let summary = "turn repeated actions of a program into loops";
   let description = [{

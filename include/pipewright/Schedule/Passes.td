@@ -47,6 +47,8 @@ def AttachSchedule : Pass<"pp-attach-schedule", "::mlir::ModuleOp"> {
            "name of a schedule, or a .csv or .json file that holds one">,
     Option<"microbatches", "microbatches", "int64_t", "1",
            "micro-batches per step">,
+    Option<"replicas", "replicas", "int64_t", "1",
+           "pipelines that share the samples of a step">,
     Option<"memory", "memory", "int64_t", "0",
            "limit for the arena of a rank, in bytes, for schedules that are "
            "searched; 0: none">,
@@ -91,7 +93,9 @@ def CheckGradients : Pass<"pp-check-gradients", "::mlir::ModuleOp"> {
     Requires step programs. Ensures that each trainable parameter has one
     `pp.update`; that each layer it lists has one task that adds to that
     gradient, and no other task does; that this task runs for every micro-batch;
-    and that each program has one `pp.step`, its last action (S7).
+    that each program has one `pp.step`, its last action; and that, with several
+    replicas, the gradient of each parameter of one layer is added over them
+    once, when it is complete (S7).
   }];
 }
 

@@ -36,6 +36,18 @@ LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyAction<ChannelOp>(*this, symbols, "channel");
 }
 
+LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getParameters().empty())
+    return emitOpError("needs a parameter");
+  for (auto name : getParameters().getAsRange<FlatSymbolRefAttr>()) {
+    auto parameter = symbols.lookupNearestSymbolFrom<ParameterOp>(*this, name);
+    if (!parameter || !parameter.getTrainable())
+      return emitOpError("adds gradients of '")
+             << name.getValue() << "', which is not a trainable parameter";
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // OverlapOp
 //===----------------------------------------------------------------------===//

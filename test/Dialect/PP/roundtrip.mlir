@@ -45,6 +45,7 @@ module attributes {pp.phase = #pp.phase<layers>} {
         pp.run @s0.f [3]
       }
     }
+    pp.all_reduce [@fc1.weight]
     pp.step
   }
   pp.arena rank 0 bytes 4096 {
@@ -53,5 +54,5 @@ module attributes {pp.phase = #pp.phase<layers>} {
   }
   pp.update @fc1.weight from layers [0]
   pp.update_rule adamw
-  pp.schedule "1f1b" ranks 2 microbatches 8 chunks 1
+  pp.schedule "1f1b" ranks 2 microbatches 8 chunks 1 replicas 4
 }

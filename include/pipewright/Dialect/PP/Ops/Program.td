@@ -12,14 +12,19 @@ include "pipewright/Dialect/PP/PPBase.td"
 def PP_ScheduleOp : PP_Op<"schedule", [HasParent<"::mlir::ModuleOp">]> {
   let summary = "which schedule the programs follow";
   let description = [{
+    There are `replicas` pipelines of `ranks` ranks, each with `microbatches`
+    micro-batches of its own in a step. They run the same programs.
+
     ```mlir
     pp.schedule "1f1b" ranks 4 microbatches 8 chunks 1
+    pp.schedule "1f1b" ranks 4 microbatches 8 chunks 1 replicas 2
     ```
   }];
   let arguments = (ins StrAttr:$policy, I64Attr:$ranks, I64Attr:$microbatches,
-                       I64Attr:$chunks);
+                       I64Attr:$chunks,
+                       DefaultValuedAttr<I64Attr, "1">:$replicas);
   let assemblyFormat = [{$policy `ranks` $ranks `microbatches` $microbatches
-                         `chunks` $chunks attr-dict}];
+                         `chunks` $chunks (`replicas` $replicas^)? attr-dict}];
 }
 
 def PP_ProgramOp : PP_Op<"program", [SingleBlock, NoTerminator,
@@ -113,8 +118,28 @@ def PP_OverlapOp : PP_Op<"overlap", [SingleBlock, NoTerminator,
   }]>];
 }
 
+def PP_AllReduceOp : PP_Op<"all_reduce", [HasParent<"ProgramOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "begins to add gradients of parameters over all replicas";
+  let description = [{
+    The rank goes on: `pp.step` waits for the sums. All tasks that make the
+    gradients have run for all micro-batches.
+
+    ```mlir
+    pp.run @s0.bw [7]
+    pp.all_reduce [@fc1.weight, @fc1.bias]
+    pp.step
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefArrayAttr:$parameters);
+  let assemblyFormat = "$parameters attr-dict";
+}
+
 def PP_StepOp : PP_Op<"step", [HasParent<"ProgramOp">]> {
   let summary = "sums tied gradients, clips, and updates the parameters";
+  let description = [{
+    Sums of tied gradients are added over all replicas here.
+  }];
   let assemblyFormat = "attr-dict";
 }
 
