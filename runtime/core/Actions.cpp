@@ -30,9 +30,10 @@ static uint8_t *prepareBuffer(PprtContext &context, uint32_t index,
     return data;
   uint8_t *staged = context.device->stage(data, buffer.bytes);
   if (isInput)
-    context.dataset->fill(buffer.index, context.step - 1, microbatch, staged);
+    context.dataset->fill(buffer.index, context.step - 1,
+                          context.getGlobal(microbatch), staged);
   else
-    makeKey(context, buffer.index, microbatch, staged);
+    makeKey(context, buffer.index, context.getGlobal(microbatch), staged);
   context.device->commitStage(data, buffer.bytes);
   return data;
 }
@@ -63,13 +64,18 @@ static void keepResults(PprtContext &context, uint32_t task,
                      context.getData(*context.lossWeight, microbatch),
                      context.lossWeight->bytes);
   }
-  if (!context.outputs)
+  if (context.options.saveOutputs.empty())
     return;
+  bool joins = context.groups.getReplicas() > 1;
   for (uint32_t output : effects.outputs) {
     const PprtBuffer &buffer =
         context.descriptor.buffers[context.descriptor.outputs[output].buffer];
-    context.outputs->append(
-        output, device.view(context.getData(buffer, microbatch), buffer.bytes));
+    const uint8_t *bytes =
+        device.view(context.getData(buffer, microbatch), buffer.bytes);
+    if (context.outputs)
+      context.outputs->append(output, bytes);
+    if (joins)
+      context.keptOutputs.push_back({output, {bytes, bytes + buffer.bytes}});
   }
 }
 

@@ -14,10 +14,10 @@
 using namespace pprt;
 
 PprtContext::PprtContext(const PprtDescriptor &descriptor,
-                         const RankOptions &options, Transport &transport,
+                         const RankOptions &options, Transport &all,
                          Progress &progress)
-    : descriptor(descriptor), options(options), transport(transport),
-      progress(progress), delay(options.fuzzSeed, descriptor.rank),
+    : descriptor(descriptor), options(options), groups(descriptor, all),
+      progress(progress), delay(options.fuzzSeed, all.getRank()),
       eval(options.eval || descriptor.forwardOnly),
       lossScale(options.lossScale) {
   for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
@@ -33,7 +33,8 @@ PprtContext::PprtContext(const PprtDescriptor &descriptor,
   for (std::vector<uint64_t> *bits : {&lossSumBits, &lossWeightBits})
     bits->resize(descriptor.microbatches);
   findEffects();
-  device = createDevice({descriptor, options, transport, progress, trace});
+  progress.setFirstRank(groups.getPeer(0));
+  device = createDevice({descriptor, options, all, progress, trace});
 }
 
 static bool isBoundTo(const PprtTask &task, uint32_t buffer) {
@@ -118,7 +119,7 @@ void PprtContext::startMessage(Activity activity, uint32_t index,
       activity,
       index,
       microbatch,
-      sends ? channel.target : channel.source,
+      groups.getPeer(sends ? channel.target : channel.source),
       FirstChannelTag + channel.id * descriptor.microbatches + microbatch,
       getData(buffer, microbatch),
       buffer.bytes};
@@ -170,6 +171,14 @@ bool PprtContext::claim(uint32_t index, uint32_t microbatch, uint32_t channel) {
   return isNew;
 }
 
+Reals PprtContext::getGradient(uint32_t index) const {
+  const PprtParameter &parameter = descriptor.parameters[index];
+  bool isWide = parameter.tensor.dtype == PPRT_F64;
+  uint64_t bytes = isWide ? sizeof(double) : sizeof(float);
+  return {device->at(parameter.gradient),
+          static_cast<int64_t>(parameter.tensor.bytes / bytes), isWide};
+}
+
 /// The number in \p bits, which begin with a float of \p bytes.
 static double readReal(const uint64_t &bits, uint64_t bytes) {
   double wide;
@@ -180,6 +189,13 @@ static double readReal(const uint64_t &bits, uint64_t bytes) {
   }
   memcpy(&value, &bits, sizeof value);
   return value;
+}
+
+void PprtContext::addLosses() {
+  for (size_t i = 0; i < lossSums.size(); ++i) {
+    result.lossSum += lossSums[i];
+    result.lossWeight += lossWeights[i];
+  }
 }
 
 void PprtContext::synchronize() {

@@ -10,6 +10,7 @@
 #include "Device.h"
 #include "FuzzDelay.h"
 #include "Options.h"
+#include "Replicas.h"
 #include "data/OutputWriter.h"
 #include "launch/Progress.h"
 #include "launch/Transport.h"
@@ -26,6 +27,12 @@ namespace pprt {
 struct TaskEffects {
   bool makesLoss = false;
   std::vector<uint32_t> outputs; ///< of the descriptor, made by this task
+};
+
+/// What a task made for the outside in a micro-batch, of several pipelines.
+struct KeptOutput {
+  uint32_t output; ///< of the descriptor
+  std::vector<uint8_t> bytes;
 };
 
 /// A parameter's part of the gradient norm.
@@ -53,7 +60,7 @@ struct StepResult {
 /// The type that compiled code passes through.
 struct PprtContext {
   PprtContext(const PprtDescriptor &descriptor,
-              const pprt::RankOptions &options, pprt::Transport &transport,
+              const pprt::RankOptions &options, pprt::Transport &all,
               pprt::Progress &progress);
 
   /// Forgets the last step's data and zeroes the gradients.
@@ -72,6 +79,8 @@ struct PprtContext {
              uint32_t channel = pprt::DeviceMessage::noChannel);
   /// Waits for the device, and reads the losses that it has made.
   void synchronize();
+  /// Adds the micro-batches' losses in their order.
+  void addLosses();
 
   uint32_t getSlot(const PprtBuffer &buffer, uint32_t microbatch) const {
     return eval ? buffer.evalSlot : buffer.slotOf[microbatch];
@@ -82,20 +91,31 @@ struct PprtContext {
   uint8_t *getData(const PprtBuffer &buffer, uint32_t microbatch) const {
     return device->at(getOffset(buffer, microbatch));
   }
-  /// Has this rank the loss, once the losses of both directions are there?
-  bool ownsLoss() const {
-    return lossSum && descriptor.rank == descriptor.lossRank;
+  /// Has this rank the loss, once the losses of both directions and of all
+  /// pipelines are there?
+  bool ownsLoss() const { return lossSum && speaks(); }
+  /// Is this the rank that tells the user of the run?
+  bool speaks() const {
+    return descriptor.rank == descriptor.lossRank && groups.getReplica() == 0;
   }
+  /// The micro-batch of a step that is this pipeline's micro-batch
+  /// \p microbatch.
+  uint32_t getGlobal(uint32_t microbatch) const {
+    return groups.getReplica() * descriptor.microbatches + microbatch;
+  }
+  /// The sum that parameter \p index is updated with.
+  pprt::Reals getGradient(uint32_t index) const;
 
   const PprtDescriptor &descriptor;
   const pprt::RankOptions &options;
-  pprt::Transport &transport;
+  pprt::RankGroups groups;
   pprt::Progress &progress;
   pprt::Trace trace;
   std::unique_ptr<pprt::Device> device;
   pprt::FuzzDelay delay;
   std::unique_ptr<pprt::Dataset> dataset;
-  std::unique_ptr<pprt::OutputWriter> outputs; ///< null: not saved
+  std::unique_ptr<pprt::OutputWriter> outputs; ///< null: not written here
+  std::vector<pprt::KeptOutput> keptOutputs;   ///< of this step
 
   bool eval;
   int64_t step = 0;    ///< from 1
@@ -106,9 +126,12 @@ struct PprtContext {
   /// step.
   std::vector<std::vector<int64_t>> holders;
   std::vector<pprt::StartedMessage> pendingMessages;
+  std::vector<pprt::StartedMessage> startedReductions;
+  std::vector<uint32_t> lateReductions; ///< parameters to reduce in the update
   std::vector<pprt::TaskEffects> effects; ///< per task
   std::vector<void *> pointers;           ///< of the task that runs
-  /// Per micro-batch; of this step after `synchronize`.
+  /// Per micro-batch; of this step after `synchronize`. Where they are joined,
+  /// those of all pipelines.
   std::vector<double> lossSums, lossWeights;
   /// Where the device puts these, as it has them.
   std::vector<uint64_t> lossSumBits, lossWeightBits;

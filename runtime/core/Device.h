@@ -20,6 +20,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace pprt {
@@ -51,14 +52,14 @@ struct UpdateRule {
   int64_t step;                 ///< AdamW, from 1
 };
 
-/// A message of a channel or, without one, of a tied gradient.
+/// A message of a channel or, without one, of gradients.
 struct DeviceMessage {
   static constexpr uint32_t noChannel = UINT32_MAX;
 
-  Activity activity; ///< Send or Recv; TiedGradient moves either way
+  Activity activity; ///< Send or Recv; gradients move either way
   uint32_t channel;  ///< of the descriptor
   uint32_t microbatch;
-  uint32_t peer;
+  uint32_t peer; ///< among all processes
   uint32_t tag;
   void *data;
   uint64_t bytes;
@@ -117,6 +118,15 @@ public:
   /// Blocks until all is done.
   virtual void synchronize() = 0;
 
+  /// Begins to add numbers over all replicas, which do the same; each gets the
+  /// same bits. They are there for what is given to the device after `wait`.
+  /// Nothing if the device does not add by itself: then `getScratch` has room
+  /// to do it with messages.
+  virtual std::optional<StartedMessage>
+  startAllReduce(const std::vector<Reals> &sums) = 0;
+  /// Memory for `getPartBytes` of core/Replicas.h.
+  virtual void *getScratch() = 0;
+
   /// target += addend
   virtual void add(const Reals &target, const void *addend) = 0;
   /// Writes the sum of the squares of each to \p sums; blocks.
@@ -135,7 +145,7 @@ protected:
 struct DeviceSetup {
   const PprtDescriptor &descriptor;
   const RankOptions &options;
-  Transport &transport;
+  Transport &transport; ///< to all processes
   Progress &progress;
   Trace &trace;
 };

@@ -28,7 +28,8 @@ static Status openData(PprtContext &context) {
   std::vector<InputSpec> inputs;
   for (uint32_t i = 0; i < descriptor.inputCount; ++i)
     inputs.push_back(makeInputSpec(descriptor.inputs[i]));
-  BatchShape batch = {descriptor.microbatches, descriptor.microbatchSize};
+  BatchShape batch = {descriptor.dataParallel * descriptor.microbatches,
+                      descriptor.microbatchSize};
   if (Status status =
           Dataset::open(context.options.data, inputs, batch, context.dataset);
       status.failed())
@@ -53,13 +54,14 @@ static Status prepareRank(PprtContext &context, StepLog &log) {
                       descriptor, *context.device);
       status.failed())
     return status;
-  if (!options.saveOutputs.empty())
+  if (!options.saveOutputs.empty() && context.groups.getReplica() == 0)
     if (Status status = OutputWriter::create(
             options.saveOutputs, descriptor,
-            options.steps * descriptor.microbatches, context.outputs);
+            options.steps * descriptor.dataParallel * descriptor.microbatches,
+            context.outputs);
         status.failed())
       return status;
-  if (descriptor.rank == descriptor.lossRank)
+  if (context.speaks())
     return log.open(options.logFormat, options.logFile);
   return Status();
 }
@@ -67,7 +69,7 @@ static Status prepareRank(PprtContext &context, StepLog &log) {
 /// All ranks must see the same number of samples, or labels would be paired
 /// with other inputs.
 static Status compareSampleCounts(PprtContext &context) {
-  Transport &transport = context.transport;
+  Transport &transport = context.groups.all;
   int64_t mine = context.dataset->getSampleCount();
   std::vector<int64_t> counts(transport.getSize());
   gather(transport, &mine, sizeof mine, counts.data());
@@ -101,7 +103,7 @@ static int64_t countTokens(const PprtDescriptor &descriptor) {
   if (counted)
     count = counted->tensor.bytes /
             getElementBytes(static_cast<PprtDtype>(counted->tensor.dtype));
-  return count * descriptor.microbatches;
+  return count * descriptor.microbatches * descriptor.dataParallel;
 }
 
 static void runStep(PprtContext &context, int64_t number) {
@@ -116,18 +118,17 @@ static void runStep(PprtContext &context, int64_t number) {
   }
   context.finishMessages();
   context.synchronize();
-  if (!context.eval || !context.ownsLoss())
+  joinReplicaOutputs(context);
+  if (!context.eval)
     return;
-  for (uint32_t i = 0; i < context.descriptor.microbatches; ++i) {
-    context.result.lossSum += context.lossSums[i];
-    context.result.lossWeight += context.lossWeights[i];
-  }
+  joinReplicaLosses(context);
+  if (context.ownsLoss())
+    context.addLosses();
 }
 
 static void logStep(const PprtContext &context, StepLog &log, double seconds,
                     int64_t tokens) {
-  const PprtDescriptor &descriptor = context.descriptor;
-  if (descriptor.rank != descriptor.lossRank)
+  if (!context.speaks())
     return;
   StepRecord record = {};
   record.step = context.step;
@@ -165,7 +166,7 @@ static Status checkNumbers(PprtContext &context) {
     mine = Status::error(ExitCode::Numeric, std::string(broken) +
                                                 " is not finite in step " +
                                                 std::to_string(context.step));
-  return agree(context.transport, mine);
+  return agree(context.groups.all, mine);
 }
 
 /// Writes what was asked for at the end.
@@ -176,25 +177,26 @@ static Status finishRun(PprtContext &context,
   Status status;
   if (context.outputs)
     status = context.outputs->finish();
-  if (context.transport.getRank() == 0 && !options.reportFile.empty() &&
-      !status.failed())
+  Transport &all = context.groups.all;
+  if (all.getRank() == 0 && !options.reportFile.empty() && !status.failed())
     status = writeFile(options.reportFile, formatMemoryJson(memory));
-  if (status = agree(context.transport, status); status.failed())
+  if (status = agree(all, status); status.failed())
     return status;
-  if (!options.saveParameters.empty())
-    if (status = saveParameters(options.saveParameters, context.descriptor,
-                                *context.device, context.transport);
-        status.failed())
-      return status;
-  if (!options.traceFile.empty())
-    status = context.trace.write(options.traceFile, context.transport,
-                                 context.descriptor);
-  return agree(context.transport, status);
+  // The other pipelines have the same parameters, and times like these.
+  Transport &pipeline = *context.groups.pipeline;
+  bool isFirst = context.groups.getReplica() == 0;
+  if (!options.saveParameters.empty() && isFirst)
+    status = saveParameters(options.saveParameters, context.descriptor,
+                            *context.device, pipeline);
+  if (!options.traceFile.empty() && isFirst && !status.failed())
+    status =
+        context.trace.write(options.traceFile, pipeline, context.descriptor);
+  return agree(all, status);
 }
 
 Status pprt::runSteps(PprtContext &context) {
   StepLog log;
-  Transport &transport = context.transport;
+  Transport &transport = context.groups.all;
   if (Status status = agree(transport, prepareRank(context, log));
       status.failed())
     return status;
@@ -205,7 +207,7 @@ Status pprt::runSteps(PprtContext &context) {
     return status;
   std::vector<MemoryUse> memory =
       exchangeMemory(transport, measureMemory(context.descriptor));
-  if (context.descriptor.rank == context.descriptor.lossRank)
+  if (context.speaks())
     log.writeText(formatMemoryTable(memory));
   if (!context.options.traceFile.empty())
     context.trace.enable();

@@ -53,7 +53,7 @@ static Status createTransport(const PprtDescriptor &descriptor,
                               std::unique_ptr<Transport> &transport) {
   TcpMeeting meeting;
   bool meets = findMeeting(meeting);
-  if (descriptor.ranks != 1)
+  if (descriptor.ranks * descriptor.dataParallel != 1)
     return meets ? createTcpTransport(meeting, transport)
                  : createMpiTransport(transport);
   for (const char *variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
@@ -90,13 +90,14 @@ static int run(const PprtDescriptor &descriptor, const RankOptions &options) {
     Status status = createTransport(descriptor, transport);
     if (!status.failed())
       status = runRank(descriptor, options, *transport);
-    return finish(status, descriptor.rank);
+    return finish(status, transport ? transport->getRank() : descriptor.rank);
   }
   ExitCode code = ExitCode::Done;
   Status status = runThreads(
       descriptor,
       [&](const PprtDescriptor &rank, Transport &transport) {
-        return ExitCode(finish(runRank(rank, options, transport), rank.rank));
+        return ExitCode(
+            finish(runRank(rank, options, transport), transport.getRank()));
       },
       code);
   return status.failed() ? finish(status, descriptor.rank)

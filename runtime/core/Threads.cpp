@@ -49,18 +49,20 @@ Status pprt::runThreads(const PprtDescriptor &own, const RankFunction &run,
     if (Status status = loadRank(rank, ranks.back()); status.failed())
       return status;
   }
+  // Those of the other pipelines share the executables.
+  uint32_t count = own.ranks * own.dataParallel;
   std::vector<std::unique_ptr<Transport>> transports =
-      createThreadTransports(own.ranks);
+      createThreadTransports(count);
   std::mutex mutex;
   result = ExitCode::Done;
   auto runRank = [&](uint32_t rank) {
-    ExitCode code = run(*ranks[rank], *transports[rank]);
+    ExitCode code = run(*ranks[rank % own.ranks], *transports[rank]);
     std::lock_guard<std::mutex> lock(mutex);
     if (result == ExitCode::Done)
       result = code;
   };
   std::vector<std::thread> threads;
-  for (uint32_t rank = 0; rank < own.ranks; ++rank)
+  for (uint32_t rank = 0; rank < count; ++rank)
     threads.emplace_back(runRank, rank);
   for (std::thread &thread : threads)
     thread.join();

@@ -6,7 +6,8 @@
 //
 // Every sum has one order, whatever the number of ranks: losses that of the
 // micro-batches, tied gradients that of the layers, the norm that of the
-// model's parameters.
+// model's parameters. All replicas have the same gradients in the end, and do
+// the same with them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,16 +25,16 @@ static void joinLosses(PprtContext &context) {
   const PprtDescriptor &descriptor = context.descriptor;
   if (descriptor.secondLossRank == descriptor.lossRank)
     return;
+  Transport &pipeline = *context.groups.pipeline;
   uint32_t half = descriptor.microbatches / 2;
   for (std::vector<double> *losses :
        {&context.lossSums, &context.lossWeights}) {
     double *second = losses->data() + half;
     uint64_t bytes = (descriptor.microbatches - half) * sizeof(double);
     if (descriptor.rank == descriptor.secondLossRank)
-      context.transport.send(descriptor.lossRank, CollectiveTag, second, bytes);
+      pipeline.send(descriptor.lossRank, CollectiveTag, second, bytes);
     if (descriptor.rank == descriptor.lossRank)
-      context.transport.recv(descriptor.secondLossRank, CollectiveTag, second,
-                             bytes);
+      pipeline.recv(descriptor.secondLossRank, CollectiveTag, second, bytes);
   }
 }
 
@@ -42,16 +43,14 @@ static void exchangeLoss(PprtContext &context) {
   context.progress.begin(Activity::SumLoss);
   context.synchronize();
   joinLosses(context);
-  double sums[2] = {0, 0};
-  if (context.ownsLoss()) {
-    for (uint32_t i = 0; i < context.descriptor.microbatches; ++i) {
-      sums[0] += context.lossSums[i];
-      sums[1] += context.lossWeights[i];
-    }
-  }
-  broadcast(context.transport, sums, sizeof sums, context.descriptor.lossRank);
-  context.result.lossSum = sums[0];
-  context.result.lossWeight = sums[1];
+  joinReplicaLosses(context);
+  StepResult &result = context.result;
+  if (context.ownsLoss())
+    context.addLosses();
+  double sums[2] = {result.lossSum, result.lossWeight};
+  broadcast(context.groups.all, sums, sizeof sums, context.descriptor.lossRank);
+  result.lossSum = sums[0];
+  result.lossWeight = sums[1];
 }
 
 /// The numbers at \p offset, as many as \p parameter has.
@@ -71,12 +70,12 @@ static bool isFirstOfRank(const PprtParameter &parameter, uint32_t index) {
   return true;
 }
 
-/// A gradient at \p offset on its way to or from \p peer.
+/// A gradient at \p offset on its way to or from \p peer of the pipeline.
 static DeviceMessage makeMessage(PprtContext &context,
                                  const PprtParameter &parameter, uint32_t peer,
                                  uint64_t offset) {
   return {Activity::TiedGradient, DeviceMessage::noChannel,
-          /*microbatch=*/0,       peer,
+          /*microbatch=*/0,       context.groups.getPeer(peer),
           TiedGradientTag,        context.device->at(offset),
           parameter.tensor.bytes};
 }
@@ -94,9 +93,11 @@ static void receiveGradient(PprtContext &context,
   device.wait(device.startRecv(makeMessage(context, parameter, peer, offset)));
 }
 
-/// On the owner: adds the layers' gradients, and gives the sum to the others.
-static void sumAsOwner(PprtContext &context, const PprtParameter &parameter) {
-  Reals sum = getReals(context, parameter, parameter.gradient);
+/// On the owner: adds the layers' gradients of all replicas, and gives the sum
+/// to the others.
+static void sumAsOwner(PprtContext &context, uint32_t index) {
+  const PprtParameter &parameter = context.descriptor.parameters[index];
+  Reals sum = context.getGradient(index);
   uint32_t self = context.descriptor.rank;
   for (uint32_t i = 0; i < parameter.contributionCount; ++i) {
     const PprtContribution &contribution = parameter.contributions[i];
@@ -106,6 +107,7 @@ static void sumAsOwner(PprtContext &context, const PprtParameter &parameter) {
     if (i > 0)
       context.device->add(sum, context.device->at(contribution.offset));
   }
+  reduceGradient(context, index);
   for (uint32_t i = 0; i < parameter.contributionCount; ++i)
     if (parameter.contributions[i].rank != self && isFirstOfRank(parameter, i))
       sendGradient(context, parameter, parameter.contributions[i].rank,
@@ -132,7 +134,7 @@ static void sumTiedGradients(PprtContext &context) {
       continue;
     context.progress.begin(Activity::TiedGradient, i);
     if (parameter.owner == descriptor.rank)
-      sumAsOwner(context, parameter);
+      sumAsOwner(context, i);
     else
       sumAsHolder(context, parameter);
   }
@@ -147,7 +149,7 @@ static void computeNormParts(PprtContext &context) {
     const PprtParameter &parameter = descriptor.parameters[i];
     if (!parameter.trainable || parameter.owner != descriptor.rank)
       continue;
-    gradients.push_back(getReals(context, parameter, parameter.gradient));
+    gradients.push_back(context.getGradient(i));
     context.normParts.push_back({parameter.order, 0});
   }
   std::vector<double> sums(gradients.size());
@@ -156,9 +158,10 @@ static void computeNormParts(PprtContext &context) {
     context.normParts[i].squares = sums[i];
 }
 
-/// Rank 0 gets the parts of all ranks, in the order of the parameters.
+/// Rank 0 gets the parts of all ranks of the pipeline, in the order of the
+/// parameters.
 static void gatherNormParts(PprtContext &context) {
-  Transport &transport = context.transport;
+  Transport &transport = *context.groups.pipeline;
   std::vector<NormPart> &parts = context.normParts;
   uint64_t count = parts.size();
   if (transport.getRank() != 0) {
@@ -187,7 +190,7 @@ static double computeGradientNorm(PprtContext &context, double scale) {
   for (const NormPart &part : context.normParts)
     sum += part.squares;
   double norm = std::sqrt(sum) * scale;
-  broadcast(context.transport, &norm, sizeof norm);
+  broadcast(*context.groups.pipeline, &norm, sizeof norm);
   return norm;
 }
 
@@ -232,6 +235,7 @@ void pprtUpdate(PprtContext *context) {
   StepResult &result = context->result;
   exchangeLoss(*context);
   sumTiedGradients(*context);
+  finishReductions(*context);
   // The gradients are of the scaled sum over all items. Without any item they
   // are zero, and the loss is not a number.
   double scale =

@@ -19,6 +19,7 @@ enum Tag : uint32_t {
   CollectiveTag = 0,
   TiedGradientTag = 1,
   ParameterTag = 2,
+  ReplicaTag = 3,
   FirstChannelTag = 16
 };
 

@@ -16,8 +16,8 @@ namespace {
 /// can tell that they differ.
 struct Greeting {
   uint32_t abiVersion;
-  uint32_t rank;
-  uint32_t ranks;
+  uint32_t rank;  ///< of its pipeline
+  uint32_t ranks; ///< of all pipelines
   uint8_t planHash[32];
 };
 } // namespace
@@ -33,8 +33,10 @@ static std::string formatHash(const uint8_t *hash) {
 }
 
 /// What is wrong with the rank at \p position, compared to rank 0; or "".
+/// \p pipelineRanks: those of a pipeline.
 static std::string compare(const Greeting &first, const Greeting &other,
-                           uint32_t position, uint32_t size) {
+                           uint32_t position, uint32_t size,
+                           uint32_t pipelineRanks) {
   std::string who = "rank " + std::to_string(position);
   if (other.abiVersion != first.abiVersion)
     return who + " has version " + std::to_string(other.abiVersion) +
@@ -48,7 +50,7 @@ static std::string compare(const Greeting &first, const Greeting &other,
     return who + " was built from another plan than rank 0 (" +
            formatHash(other.planHash) + " and " + formatHash(first.planHash) +
            "); build all ranks together";
-  if (other.rank != position)
+  if (other.rank != position % pipelineRanks)
     return "process " + std::to_string(position) +
            " runs the executable of rank " + std::to_string(other.rank) +
            "; start the ranks with the 'launch' script of the build";
@@ -57,15 +59,18 @@ static std::string compare(const Greeting &first, const Greeting &other,
 
 Status pprt::shakeHands(Transport &transport,
                         const PprtDescriptor &descriptor) {
-  Greeting mine = {
-      descriptor.abiVersion, descriptor.rank, descriptor.ranks, {}};
+  Greeting mine = {descriptor.abiVersion,
+                   descriptor.rank,
+                   descriptor.ranks * descriptor.dataParallel,
+                   {}};
   memcpy(mine.planHash, descriptor.planHash, sizeof mine.planHash);
   std::vector<Greeting> all(transport.getSize());
   gather(transport, &mine, sizeof mine, all.data());
   std::string problem;
   if (transport.getRank() == 0)
     for (uint32_t rank = 0; rank < all.size() && problem.empty(); ++rank)
-      problem = compare(all[0], all[rank], rank, transport.getSize());
+      problem = compare(all[0], all[rank], rank, transport.getSize(),
+                        descriptor.ranks);
   broadcastText(transport, problem);
   if (problem.empty())
     return Status();

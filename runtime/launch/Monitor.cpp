@@ -42,11 +42,12 @@ Monitor::Monitor(const PprtDescriptor &descriptor, const Progress &progress,
       timeout(static_cast<int64_t>(std::min(timeoutSeconds, 1e9) * 1e9)) {}
 
 void Monitor::start(Transport &transport) {
+  rank = transport.getRank();
   for (uint32_t peer : connectLifelines(transport, lifelines))
-    printMessage(descriptor.rank, "warning: no connection with rank " +
-                                      std::to_string(peer) +
-                                      "; its loss will be found by the "
-                                      "timeout only");
+    printMessage(rank, "warning: no connection with rank " +
+                           std::to_string(peer) +
+                           "; its loss will be found by the "
+                           "timeout only");
   sigset_t signals = getTerminationSignals();
   signalSocket = signalfd(-1, &signals, SFD_CLOEXEC);
   stopSocket = eventfd(0, EFD_CLOEXEC);
@@ -59,7 +60,7 @@ void Monitor::stop() {
   uint64_t one = 1;
   (void)!write(stopSocket, &one, sizeof one);
   thread.join();
-  tellPeers(LifelineMessage::Goodbye, descriptor.rank, ExitCode::Done);
+  tellPeers(LifelineMessage::Goodbye, rank, ExitCode::Done);
   for (const Lifeline &line : lifelines)
     close(line.socket);
   close(signalSocket);
@@ -115,7 +116,7 @@ void Monitor::handleMessage(size_t line, const LifelineMessage &message) {
   case LifelineMessage::Lost:
     losePeer(message.rank, "lost");
   case LifelineMessage::Failed:
-    if (descriptor.rank == 0)
+    if (rank == 0)
       tellPeers(LifelineMessage::Failed, message.rank,
                 static_cast<ExitCode>(message.code));
     leave(static_cast<ExitCode>(message.code),
@@ -129,7 +130,7 @@ void Monitor::handleMessage(size_t line, const LifelineMessage &message) {
 }
 
 void Monitor::losePeer(uint32_t peer, const char *how) {
-  if (descriptor.rank == 0)
+  if (rank == 0)
     tellPeers(LifelineMessage::Lost, peer, ExitCode::PeerLost);
   leave(ExitCode::PeerLost, "rank " + std::to_string(peer) + " was " + how +
                                 " while this rank was " +
@@ -140,7 +141,7 @@ void Monitor::checkProgress() {
   int64_t age = getMonotonicTime() - progress.getSince();
   if (age < timeout)
     return;
-  tellPeers(LifelineMessage::Failed, descriptor.rank, ExitCode::NoProgress);
+  tellPeers(LifelineMessage::Failed, rank, ExitCode::NoProgress);
   leave(ExitCode::NoProgress,
         "no progress for " + std::to_string(age / 1000000000) +
             " seconds while " + progress.describe(descriptor));
@@ -149,7 +150,7 @@ void Monitor::checkProgress() {
 void Monitor::checkTermination() {
   if (terminateAt == 0 || getMonotonicTime() < terminateAt)
     return;
-  tellPeers(LifelineMessage::Terminated, descriptor.rank, ExitCode::Done);
+  tellPeers(LifelineMessage::Terminated, rank, ExitCode::Done);
   // There is nothing to save: end as the signal says.
   signal(SIGTERM, SIG_DFL);
   sigset_t signals = getTerminationSignals();
@@ -169,7 +170,7 @@ void Monitor::tellPeers(LifelineMessage::Kind kind, uint32_t rank,
 }
 
 void Monitor::leave(ExitCode code, const std::string &message) {
-  printMessage(descriptor.rank, "error: " + message);
+  printMessage(rank, "error: " + message);
   // OpenMPI kills the others as soon as a few ranks have ended: let all of them
   // speak before the first one goes.
   constexpr timespec pause = {0, exitDelay};

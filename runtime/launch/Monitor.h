@@ -52,6 +52,7 @@ private:
 
   const PprtDescriptor &descriptor;
   const Progress &progress;
+  uint32_t rank = 0;       ///< among all processes
   int64_t timeout;         ///< nanoseconds
   int64_t terminateAt = 0; ///< when to obey SIGTERM; 0: not asked to
   int signalSocket = -1;

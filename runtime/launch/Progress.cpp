@@ -25,9 +25,14 @@ static std::string formatPlace(uint32_t stage, uint32_t microbatch) {
          std::to_string(microbatch) + ")";
 }
 
+/// \p firstRank: of the pipeline whose ranks the descriptor counts.
 static std::string describeActivity(Activity activity, uint32_t index,
                                     uint32_t microbatch,
-                                    const PprtDescriptor &descriptor) {
+                                    const PprtDescriptor &descriptor,
+                                    uint32_t firstRank) {
+  auto formatRank = [=](uint32_t rank) {
+    return "rank " + std::to_string(firstRank + rank);
+  };
   switch (activity) {
   case Activity::Start:
     return "starting";
@@ -37,26 +42,29 @@ static std::string describeActivity(Activity activity, uint32_t index,
   }
   case Activity::Send: {
     const PprtChannel &channel = descriptor.channels[index];
-    return "sending " + quote(channel.name) + " to rank " +
-           std::to_string(channel.target) +
+    return "sending " + quote(channel.name) + " to " +
+           formatRank(channel.target) +
            formatPlace(channel.sourceStage, microbatch);
   }
   case Activity::Recv: {
     const PprtChannel &channel = descriptor.channels[index];
-    return "receiving " + quote(channel.name) + " from rank " +
-           std::to_string(channel.source) +
+    return "receiving " + quote(channel.name) + " from " +
+           formatRank(channel.source) +
            formatPlace(channel.targetStage, microbatch);
   }
   case Activity::SumLoss:
-    return "exchanging the loss with rank " +
-           std::to_string(descriptor.lossRank);
+    return "exchanging the loss with " + formatRank(descriptor.lossRank);
   case Activity::TiedGradient: {
     const PprtParameter &parameter = descriptor.parameters[index];
     return "summing the gradient of " + quote(parameter.tensor.name) +
-           " with rank " + std::to_string(parameter.owner);
+           " with " + formatRank(parameter.owner);
   }
+  case Activity::ReplicaGradient:
+    return "summing the gradient of " +
+           quote(descriptor.parameters[index].tensor.name) +
+           " over all pipelines";
   case Activity::GradientNorm:
-    return "exchanging the gradient norm with rank 0";
+    return "exchanging the gradient norm with " + formatRank(0);
   case Activity::Update:
     return "updating the parameters";
   case Activity::Finish:
@@ -69,7 +77,7 @@ std::string Progress::describe(const PprtDescriptor &descriptor) const {
   uint64_t word = action.load();
   std::string text =
       describeActivity(static_cast<Activity>(word >> 56), word >> 32 & 0xffffff,
-                       static_cast<uint32_t>(word), descriptor);
+                       static_cast<uint32_t>(word), descriptor, firstRank);
   if (int64_t number = step.load())
     text += " in step " + std::to_string(number);
   return text;

@@ -21,7 +21,8 @@ enum class Activity : uint8_t {
   Send, ///< index: channel
   Recv, ///< index: channel
   SumLoss,
-  TiedGradient, ///< index: parameter
+  TiedGradient,    ///< index: parameter
+  ReplicaGradient, ///< index: parameter
   GradientNorm,
   Update,
   Finish,
@@ -34,6 +35,9 @@ int64_t getMonotonicTime();
 class Progress {
 public:
   Progress() { begin(Activity::Start); }
+
+  /// Where the rank's pipeline begins among all processes.
+  void setFirstRank(uint32_t rank) { firstRank = rank; }
 
   void beginStep(int64_t number) { step.store(number); }
   void begin(Activity activity, uint32_t index = 0, uint32_t microbatch = 0) {
@@ -51,6 +55,7 @@ public:
 private:
   std::atomic<uint64_t> action;
   std::atomic<int64_t> since;
+  uint32_t firstRank = 0;
   std::atomic<int64_t> step{0}; ///< from 1; 0 before the first
 };
 

@@ -54,6 +54,13 @@ public:
   void recv(uint32_t peer, uint32_t tag, void *data, uint64_t bytes);
 };
 
+/// Those of \p whole, which outlives it, that are \p first, \p first +
+/// \p stride, ..., \p count of them with the calling rank: numbered anew, from
+/// 0 on.
+std::unique_ptr<Transport> createGroupTransport(Transport &whole,
+                                                uint32_t first, uint32_t stride,
+                                                uint32_t count);
+
 /// A message failed: gives the monitor time to name the peer that was lost, and
 /// to end the process, and then ends it.
 [[noreturn]] void loseMessage();

@@ -14,6 +14,7 @@
 #include "core/Device.h"
 #include "core/Optimizers.h"
 #include "core/Options.h"
+#include "core/Replicas.h"
 #include "launch/Collectives.h"
 
 #include <algorithm>
@@ -90,6 +91,11 @@ public:
   }
   void synchronize() override {}
 
+  std::optional<StartedMessage>
+  startAllReduce(const std::vector<Reals> &) override {
+    return std::nullopt;
+  }
+  void *getScratch() override { return scratch.data(); }
   void add(const Reals &target, const void *addend) override {
     visitReals(target, [&](auto *values) {
       addTo(values, static_cast<decltype(values)>(const_cast<void *>(addend)),
@@ -117,6 +123,7 @@ private:
   Transport &transport;
   Trace &trace;
   Arena memory;
+  std::vector<double> scratch;
 };
 } // namespace
 
@@ -147,13 +154,15 @@ Status CpuDevice::start() {
   startCpuBackend();
   if (Status status = checkMessages(); status.failed())
     return status;
+  if (descriptor.dataParallel > 1)
+    scratch.resize(getPartBytes(descriptor) / sizeof(double) + 1);
   Status status = memory.allocate(descriptor.arenaBytes);
   arena = memory.at(0);
   return status;
 }
 
 StartedMessage CpuDevice::startSend(const DeviceMessage &message) {
-  // A tied gradient may be larger than a message.
+  // A gradient may be larger than a message.
   if (message.channel == DeviceMessage::noChannel) {
     transport.send(message.peer, message.tag, message.data, message.bytes);
     return {message, Transport::noRequest};

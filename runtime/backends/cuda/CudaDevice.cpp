@@ -18,8 +18,10 @@
 #include "HostCopies.h"
 #include "Messages.h"
 #include "StepGraph.h"
+#include "StepNeeds.h"
 #include "Updates.h"
 #include "core/Options.h"
+#include "core/Replicas.h"
 #include "launch/Pause.h"
 
 #include <cstdlib>
@@ -54,16 +56,15 @@ public:
   void readLater(void *host, const void *data, uint64_t bytes) override;
 
   void run(uint32_t task, uint32_t microbatch, void *const *pointers) override;
-  StartedMessage startSend(const DeviceMessage &message) override {
-    return startMessage(message, &Messages::send);
-  }
-  StartedMessage startRecv(const DeviceMessage &message) override {
-    return startMessage(message, &Messages::receive);
-  }
+  StartedMessage startSend(const DeviceMessage &message) override;
+  StartedMessage startRecv(const DeviceMessage &message) override;
   void wait(const StartedMessage &started) override;
   bool waitOnChannel(const StartedMessage &started, uint32_t channel) override;
   void synchronize() override;
 
+  std::optional<StartedMessage>
+  startAllReduce(const std::vector<Reals> &sums) override;
+  void *getScratch() override { return scratch; }
   void add(const Reals &target, const void *addend) override {
     cuda::add(target, addend);
   }
@@ -86,9 +87,9 @@ private:
   Status allocateArena();
   void allocateRest();
   void prepareTasks();
-  StartedMessage startMessage(const DeviceMessage &message,
-                              void (Messages::*put)(const DeviceMessage &, Lane,
-                                                    cudaStream_t));
+  /// Has \p put give something to a lane's stream, after what the device has.
+  template <typename PutT>
+  StartedMessage startMessage(const DeviceMessage &message, PutT put);
   /// Blocks until the compute stream has come here. Messages may still be on
   /// their way: what their peers wait for may be yet to come.
   void drain();
@@ -112,6 +113,7 @@ private:
   HostCopies copies;
   HostMemory loading, updateStaging;
   UpdateMemory updateMemory;
+  void *scratch = nullptr;
   std::vector<uint8_t> viewed;
 
   std::vector<Action> actions; ///< of this step, without those it waited for
@@ -137,16 +139,16 @@ CudaDevice::CudaDevice(const DeviceSetup &setup)
                     : createNcclMessages(setup)),
       copies(compute, events) {
   compute = ComputeStream();
-  compute.rank = descriptor.rank;
+  compute.rank = setup.transport.getRank();
 }
 
-/// The number of this rank among those of its machine, as launchers tell it.
-static uint32_t getLocalRank(const PprtDescriptor &descriptor) {
+/// The number of rank \p rank among those of its machine, as launchers tell it.
+static uint32_t getLocalRank(uint32_t rank) {
   for (const char *variable : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                "PMI_LOCAL_RANK", "SLURM_LOCALID", "LOCAL_RANK"})
     if (const char *value = getenv(variable))
       return atoi(value);
-  return descriptor.rank;
+  return rank;
 }
 
 Status CudaDevice::checkOptions() const {
@@ -170,7 +172,8 @@ Status CudaDevice::checkOptions() const {
 
 Status CudaDevice::chooseDevice() {
   const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
-  if (blocking && !strcmp(blocking, "1") && descriptor.ranks > 1)
+  if (blocking && !strcmp(blocking, "1") &&
+      descriptor.ranks * descriptor.dataParallel > 1)
     return Status::dataError("CUDA_LAUNCH_BLOCKING=1 has each launch wait, and "
                              "ranks would wait for each other for ever");
   int count = 0;
@@ -181,7 +184,7 @@ Status CudaDevice::chooseDevice() {
     return Status::dataError("this machine has no CUDA device");
   bool isShared = options.transport == TransportKind::Local;
   bool isThread = options.transport == TransportKind::Threads;
-  uint32_t place = isThread ? descriptor.rank : getLocalRank(descriptor);
+  uint32_t place = isThread ? compute.rank : getLocalRank(compute.rank);
   int device = isShared ? 0 : static_cast<int>(place % count);
   check(cudaSetDevice(device), "cannot use a device");
   int major = 0, minor = 0;
@@ -220,48 +223,12 @@ Status CudaDevice::allocateArena() {
   return Status();
 }
 
-/// What a step copies from the host. A buffer may be filled anew for the
-/// backward pass of a micro-batch.
-static StagedBytes getStagedBytes(const PprtDescriptor &descriptor) {
-  StagedBytes staged;
-  for (uint32_t i = 0; i < descriptor.bufferCount; ++i) {
-    const PprtBuffer &buffer = descriptor.buffers[i];
-    uint64_t count = buffer.kind == PPRT_BUFFER_LOSS_SCALE ? 1 : 0;
-    if (buffer.kind == PPRT_BUFFER_INPUT ||
-        buffer.kind == PPRT_BUFFER_RANDOM_KEY)
-      count = 2 * descriptor.microbatches;
-    if (count == 0)
-      continue;
-    uint64_t bytes = HostMemory::align(buffer.bytes);
-    staged.sum += count * bytes;
-    staged.largest = std::max(staged.largest, bytes);
-    staged.count += count;
-  }
-  return staged;
-}
-
-/// Those of a step that is traced: a begin and an end for each action, and for
-/// a message also what it waits for; and for each copy from the host its end
-/// and perhaps that of what its memory was used for.
-static size_t countEvents(const PprtDescriptor &descriptor,
-                          const StagedBytes &staged) {
-  size_t tasks = descriptor.taskCount * descriptor.microbatches;
-  size_t messages = descriptor.channelCount * descriptor.microbatches;
-  // A tied gradient goes to the owner and comes back.
-  for (uint32_t i = 0; i < descriptor.parameterCount; ++i)
-    if (descriptor.parameters[i].contributionCount > 1)
-      messages += 2 * descriptor.parameters[i].contributionCount;
-  // The step's begin, and each time that the host waits for the device.
-  constexpr size_t others = 8;
-  return 2 * tasks + 3 * messages + 2 * staged.count + others;
-}
-
 void CudaDevice::allocateRest() {
   compute.workspaceBytes = productBytes;
   check(cudaMalloc(&compute.workspace, productBytes),
         "cannot allocate what products need");
-  StagedBytes staged = getStagedBytes(descriptor);
-  copies.start(staged, /*numbers=*/2 * descriptor.microbatches);
+  copies.start(getStagedBytes(descriptor),
+               /*numbers=*/2 * descriptor.microbatches);
   loading.allocate(loadBytes);
   updateMemory.bytes = getUpdateBytes(descriptor.parameterCount);
   updateStaging.allocate(updateMemory.bytes);
@@ -269,7 +236,10 @@ void CudaDevice::allocateRest() {
   check(cudaMalloc(reinterpret_cast<void **>(&updateMemory.device),
                    updateMemory.bytes),
         "cannot allocate what updates need");
-  events.reserve(countEvents(descriptor, staged));
+  if (descriptor.dataParallel > 1 && !transfers->addsUp())
+    check(cudaMalloc(&scratch, getPartBytes(descriptor)),
+          "cannot allocate what sums of gradients need");
+  events.reserve(countEvents(descriptor));
 }
 
 /// Before the first call of CUDA, by the first thread of the process that comes
@@ -337,7 +307,7 @@ CudaDevice::~CudaDevice() {
   for (cudaStream_t stream : streams)
     if (stream)
       cudaStreamDestroy(stream);
-  for (void *memory : {static_cast<void *>(arena), compute.workspace,
+  for (void *memory : {static_cast<void *>(arena), compute.workspace, scratch,
                        static_cast<void *>(updateMemory.device)})
     if (memory)
       cudaFree(memory);
@@ -466,9 +436,9 @@ void CudaDevice::run(uint32_t task, uint32_t microbatch,
                        events.record(compute.stream)});
 }
 
-StartedMessage CudaDevice::startMessage(
-    const DeviceMessage &message,
-    void (Messages::*put)(const DeviceMessage &, Lane, cudaStream_t)) {
+template <typename PutT>
+StartedMessage CudaDevice::startMessage(const DeviceMessage &message,
+                                        PutT put) {
   if (graph.isRecorded())
     return {message, recordedRequest};
   Lane lane = getLane(descriptor, message);
@@ -477,12 +447,36 @@ StartedMessage CudaDevice::startMessage(
   check(cudaStreamWaitEvent(stream, events.get(ready), 0),
         "cannot wait for an event");
   uint32_t begin = trace.isEnabled() ? events.record(stream) : ready;
-  (transfers.get()->*put)(message, lane, stream);
+  put(lane, stream);
   uint32_t end = events.record(stream);
   bool isTied = message.channel == DeviceMessage::noChannel;
   actions.push_back({message.activity, isTied ? 0 : message.channel,
                      message.microbatch, begin, end});
   return {message, end};
+}
+
+StartedMessage CudaDevice::startSend(const DeviceMessage &message) {
+  return startMessage(message, [&](Lane lane, cudaStream_t stream) {
+    transfers->send(message, lane, stream);
+  });
+}
+
+StartedMessage CudaDevice::startRecv(const DeviceMessage &message) {
+  return startMessage(message, [&](Lane lane, cudaStream_t stream) {
+    transfers->receive(message, lane, stream);
+  });
+}
+
+std::optional<StartedMessage>
+CudaDevice::startAllReduce(const std::vector<Reals> &sums) {
+  if (!transfers->addsUp())
+    return std::nullopt;
+  DeviceMessage sum = {};
+  sum.activity = Activity::ReplicaGradient;
+  sum.channel = DeviceMessage::noChannel;
+  return startMessage(sum, [&](Lane, cudaStream_t stream) {
+    transfers->allReduce(sums, stream);
+  });
 }
 
 void CudaDevice::wait(const StartedMessage &started) {
@@ -536,7 +530,8 @@ void CudaDevice::addToTrace() {
     return stepBegin + static_cast<int64_t>(double(milliseconds) * 1e6);
   };
   for (const Action &action : actions)
-    if (action.activity != Activity::TiedGradient)
+    if (action.activity == Activity::Run || action.activity == Activity::Send ||
+        action.activity == Activity::Recv)
       trace.add({action.activity, action.index, action.microbatch,
                  getTime(action.begin), getTime(action.end)});
 }

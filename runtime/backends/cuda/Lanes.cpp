@@ -34,5 +34,7 @@ std::array<bool, laneCount> cuda::findLanes(const PprtDescriptor &descriptor) {
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i)
     if (isShared(descriptor, descriptor.parameters[i]))
       found[TiedGradients] = true;
+  found[ReplicaGradients] =
+      descriptor.dataParallel > 1 && !descriptor.forwardOnly;
   return found;
 }

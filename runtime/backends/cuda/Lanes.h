@@ -28,6 +28,7 @@ enum Lane : uint32_t {
   GradientsUp,
   GradientsDown,
   TiedGradients,
+  ReplicaGradients, ///< their sums over pipelines
   laneCount
 };
 
@@ -35,6 +36,8 @@ Lane getLane(const PprtDescriptor &descriptor, uint32_t channel);
 
 inline Lane getLane(const PprtDescriptor &descriptor,
                     const DeviceMessage &message) {
+  if (message.activity == Activity::ReplicaGradient)
+    return ReplicaGradients;
   return message.channel == DeviceMessage::noChannel
              ? TiedGradients
              : getLane(descriptor, message.channel);

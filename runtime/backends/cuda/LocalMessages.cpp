@@ -70,7 +70,7 @@ private:
 class LocalMessages : public Messages {
 public:
   explicit LocalMessages(const DeviceSetup &setup)
-      : rank(setup.descriptor.rank), transport(setup.transport) {}
+      : rank(setup.transport.getRank()), transport(setup.transport) {}
   ~LocalMessages() override;
 
   Status connect() override;
@@ -78,6 +78,7 @@ public:
             cudaStream_t stream) override;
   void receive(const DeviceMessage &message, Lane lane,
                cudaStream_t stream) override;
+  bool addsUp() const override { return false; }
   Status poll() override { return Status(); }
 
 private:

@@ -31,7 +31,8 @@ namespace {
 class NcclMessages : public Messages {
 public:
   explicit NcclMessages(const DeviceSetup &setup)
-      : descriptor(setup.descriptor), transport(setup.transport) {}
+      : descriptor(setup.descriptor), transport(setup.transport),
+        replica(transport.getRank() / descriptor.ranks) {}
   ~NcclMessages() override;
 
   Status connect() override;
@@ -39,6 +40,8 @@ public:
             cudaStream_t stream) override;
   void receive(const DeviceMessage &message, Lane lane,
                cudaStream_t stream) override;
+  bool addsUp() const override { return true; }
+  void allReduce(const std::vector<Reals> &sums, cudaStream_t stream) override;
   Status poll() override;
 
 private:
@@ -47,6 +50,7 @@ private:
   Status createWorld();
   Status createLanes();
   Status warmUp(Lane lane);
+  Status warmUpReplicas();
   /// Waits until \p communicator has done what it was asked to.
   Status settle(ncclComm_t communicator, ncclResult_t result, const char *what);
   void finish(Lane lane, ncclResult_t result, const char *what);
@@ -54,6 +58,7 @@ private:
 
   const PprtDescriptor &descriptor;
   Transport &transport;
+  uint32_t replica; ///< number of the pipeline
   ncclComm_t world = nullptr;
   std::array<ncclComm_t, laneCount> lanes = {};
 };
@@ -167,7 +172,8 @@ Status NcclMessages::createWorld() {
   return settle(world, result, "cannot connect the devices of all ranks");
 }
 
-/// A communicator for each lane that a rank uses, of all ranks.
+/// A communicator for each lane that a rank uses, of all ranks of a pipeline or
+/// of all replicas of a rank.
 Status NcclMessages::createLanes() {
   std::array<bool, laneCount> mine = findLanes(descriptor);
   std::vector<std::array<bool, laneCount>> all(transport.getSize());
@@ -181,8 +187,10 @@ Status NcclMessages::createLanes() {
       continue;
     ncclConfig_t config = makeConfig();
     ncclComm_t &made = lanes[lane];
+    bool isOfReplicas = lane == ReplicaGradients;
     ncclResult_t result =
-        ncclCommSplit(world, /*color=*/0, transport.getRank(), &made, &config);
+        ncclCommSplit(world, isOfReplicas ? descriptor.rank : replica,
+                      transport.getRank(), &made, &config);
     // The new one is there when the old one has done it.
     for (ncclComm_t *communicator : {&world, &made})
       if (Status status =
@@ -222,9 +230,27 @@ static void findPeers(const PprtDescriptor &descriptor, Lane lane,
   }
 }
 
+/// Connects replicas by a sum of nothing in particular.
+Status NcclMessages::warmUpReplicas() {
+  const ComputeStream &compute = getComputeStream();
+  check(cudaMemsetAsync(compute.workspace, 0, sizeof(float), compute.stream),
+        "cannot clear device memory");
+  ncclResult_t result =
+      ncclAllReduce(compute.workspace, compute.workspace, 1, ncclFloat32,
+                    ncclSum, lanes[ReplicaGradients], compute.stream);
+  Status status =
+      settle(lanes[ReplicaGradients], result, "cannot reach a peer");
+  if (status.failed())
+    return status;
+  check(cudaStreamSynchronize(compute.stream), "cannot reach a peer");
+  return Status();
+}
+
 /// Sends a byte over each connection of the channels of \p lane. Gradients of
 /// tied parameters pass only when all ranks have come to the end of the step.
 Status NcclMessages::warmUp(Lane lane) {
+  if (lane == ReplicaGradients)
+    return warmUpReplicas();
   std::set<uint32_t> targets, sources;
   findPeers(descriptor, lane, targets, sources);
   if (targets.empty() && sources.empty())
@@ -280,17 +306,31 @@ void NcclMessages::finish(Lane lane, ncclResult_t result, const char *what) {
 void NcclMessages::send(const DeviceMessage &message, Lane lane,
                         cudaStream_t stream) {
   finish(lane,
-         ncclSend(message.data, message.bytes, ncclUint8, message.peer,
-                  lanes[lane], stream),
+         ncclSend(message.data, message.bytes, ncclUint8,
+                  message.peer % descriptor.ranks, lanes[lane], stream),
          "cannot send");
 }
 
 void NcclMessages::receive(const DeviceMessage &message, Lane lane,
                            cudaStream_t stream) {
   finish(lane,
-         ncclRecv(message.data, message.bytes, ncclUint8, message.peer,
-                  lanes[lane], stream),
+         ncclRecv(message.data, message.bytes, ncclUint8,
+                  message.peer % descriptor.ranks, lanes[lane], stream),
          "cannot receive");
+}
+
+void NcclMessages::allReduce(const std::vector<Reals> &sums,
+                             cudaStream_t stream) {
+  // NCCL has room for so many operations at a time.
+  constexpr size_t most = 128;
+  for (size_t begin = 0; begin < sums.size(); begin += most) {
+    ncclGroupStart();
+    for (size_t i = begin; i < std::min(begin + most, sums.size()); ++i)
+      ncclAllReduce(sums[i].data, sums[i].data, sums[i].count,
+                    sums[i].isWide ? ncclFloat64 : ncclFloat32, ncclSum,
+                    lanes[ReplicaGradients], stream);
+    finish(ReplicaGradients, ncclGroupEnd(), "cannot add gradients");
+  }
 }
 
 Status NcclMessages::poll() {

@@ -7,7 +7,7 @@
 |* A rank executable is one object file linked with libpprt. The object defines
 |* `main`, which calls pprtMain with a constant PprtDescriptor; the functions
 |* of the rank's tasks; and `step` and `eval`, the rank's action lists as calls
-|* of pprtRun, pprtSend, pprtRecv and pprtUpdate.
+|* of pprtRun, pprtSend, pprtRecv, pprtAllReduce and pprtUpdate.
 |*
 |* All memory of a rank is an arena of `arenaBytes`, in which everything has
 |* the offset (bytes, a multiple of 64) that the compiler gave it. A task is
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PPRT_ABI_VERSION 6
+#define PPRT_ABI_VERSION 7
 
 /* Element types, as in the manifest. */
 enum PprtDtype {
@@ -182,7 +182,9 @@ typedef struct PprtDescriptor {
 
   uint32_t rank; /* of the pipeline */
   uint32_t ranks;
-  uint32_t dataParallel; /* size of the data-parallel dimension; 1 for now */
+  uint32_t dataParallel; /* pipelines with the same executables: rank r of
+                            pipeline d is process d * ranks + r, and has the
+                            micro-batches from d * microbatches on */
   uint32_t stages;
   uint32_t microbatches;
   uint32_t microbatchSize; /* samples in a micro-batch */
@@ -222,6 +224,10 @@ void pprtRun(PprtContext *context, uint32_t task, uint32_t microbatch);
 void pprtSend(PprtContext *context, uint32_t channel, uint32_t microbatch);
 /* Posts the receive; the task that uses the value waits for it. */
 void pprtRecv(PprtContext *context, uint32_t channel, uint32_t microbatch);
+/* Begins to add the gradients of parameters, which are complete, over all
+ * pipelines. */
+void pprtAllReduce(PprtContext *context, const uint32_t *parameters,
+                   uint32_t count);
 void pprtUpdate(PprtContext *context);
 
 /* Called by `main`; returns the exit status. */

@@ -37,6 +37,7 @@ protected:
     PprtTask task = {"s0.f", PPRT_ROLE_F, 0, seeKey, 1, &binding};
     PprtDescriptor descriptor = {};
     descriptor.ranks = 1;
+    descriptor.dataParallel = 1;
     descriptor.arenaBytes = 128;
     descriptor.microbatches = 4;
     descriptor.bufferCount = 1;
@@ -111,6 +112,7 @@ protected:
     channels[0] = {"out", PPRT_ACTIVATION, 0, 0, 1, 0, 1, tensor, 0};
     channels[1] = {"in", PPRT_GRADIENT, 1, 1, 0, 1, 0, tensor, 1};
     descriptor.ranks = 2;
+    descriptor.dataParallel = 1;
     descriptor.arenaBytes = 256;
     descriptor.microbatches = 1;
     descriptor.bufferCount = 3;
