@@ -40,15 +40,16 @@ static FailureOr<std::optional<int64_t>>
 getMicrobatchSize(const BuildOptions &options, Location loc) {
   if (!options.globalBatch)
     return options.microbatchSize;
-  if (*options.globalBatch % options.microbatches != 0)
+  int64_t microbatches = options.replicas * options.microbatches;
+  if (*options.globalBatch % microbatches != 0)
     return emitError(loc) << "a global batch of " << *options.globalBatch
-                          << " cannot be cut into " << options.microbatches
+                          << " cannot be cut into " << microbatches
                           << " equal micro-batches";
-  int64_t size = *options.globalBatch / options.microbatches;
+  int64_t size = *options.globalBatch / microbatches;
   if (options.microbatchSize && *options.microbatchSize != size)
     return emitError(loc) << "a global batch of " << *options.globalBatch
-                          << " is not " << options.microbatches
-                          << " micro-batches of " << *options.microbatchSize;
+                          << " is not " << microbatches << " micro-batches of "
+                          << *options.microbatchSize;
   return std::optional<int64_t>(size);
 }
 

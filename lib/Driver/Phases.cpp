@@ -121,6 +121,7 @@ static void addSchedulePasses(OpPassManager &pm, const BuildOptions &options) {
   AttachScheduleOptions attach;
   attach.schedule = options.schedule;
   attach.microbatches = options.microbatches;
+  attach.replicas = options.replicas;
   attach.memory = options.memory;
   pm.addPass(createAttachSchedule(attach));
   pm.addPass(createCheckSchedule());
@@ -129,6 +130,8 @@ static void addSchedulePasses(OpPassManager &pm, const BuildOptions &options) {
 static void addProgramPasses(OpPassManager &pm, const BuildOptions &options) {
   // The schedule says when values are made; this, when they move.
   pm.addPass(createOrderMessages());
+  if (options.replicas > 1)
+    pm.addPass(createInsertReductions());
   pm.addPass(createRollPrograms());
   // The proof is about what will really run.
   pm.addPass(createCheckSchedule());

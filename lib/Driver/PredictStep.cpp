@@ -38,8 +38,8 @@ void pipewright::addLink(const PredictedMachine &machine, CostModel &costs) {
   costs.machine.bandwidth = machine.bytesPerSecond;
 }
 
-/// The time in which the slowest rank updates its parameters; they are there
-/// once all ranks are done.
+/// The time in which the slowest rank adds its gradients over all replicas and
+/// updates its parameters; they are there once all ranks are done.
 static llvm::Expected<double>
 getUpdateSeconds(const BuildOptions &options, const PlanSummary &plan,
                  const std::optional<Profile> &profile, int64_t copies) {
@@ -51,7 +51,11 @@ getUpdateSeconds(const BuildOptions &options, const PlanSummary &plan,
     for (const ParameterSummary &parameter : stage.parameters)
       if (parameter.trainable)
         bytes[stage.rank] += parameter.bytes * copies;
-  return machine->getUpdateSecondsPerByte(copies) * *llvm::max_element(bytes);
+  double perByte =
+      machine->getUpdateSecondsPerByte(copies) +
+      machine->getReduceSecondsPerByte(copies, plan.replicas, plan.ranks);
+  return perByte * *llvm::max_element(bytes) +
+         machine->getReduceLatency(plan.replicas, plan.ranks);
 }
 
 /// The time in which ranks that hold the same parameters add up their

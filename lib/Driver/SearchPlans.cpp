@@ -168,6 +168,7 @@ BuildOptions PlanSearcher::makeOptions(const PlanShape &shape) const {
   BuildOptions options = request.options;
   options.globalBatch.reset();
   options.microbatchSize = shape.microbatchSize;
+  options.replicas = shape.replicas;
   options.microbatches = shape.microbatches;
   options.ranks = shape.ranks;
   options.chunks = shape.chunks;

@@ -315,6 +315,7 @@ pipewright::describeRank(ModuleOp module, int64_t rank, const PlanSummary &plan,
   description.planHash = planHash;
   description.rank = rank;
   description.ranks = plan.ranks;
+  description.dataParallel = plan.replicas;
   description.stages = plan.stages.size();
   description.microbatches = plan.microbatches;
   description.microbatchSize = plan.microbatchSize;

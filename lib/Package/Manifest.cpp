@@ -179,7 +179,7 @@ std::string pipewright::makeManifest(const PlanSummary &plan,
     json.attribute("plan_sha256", source.planSha256);
     json.attributeObject("mesh", [&] {
       json.attribute("pp", plan.ranks);
-      json.attribute("dp", 1);
+      json.attribute("dp", plan.replicas);
       json.attribute("ep", 1);
       json.attribute("tp", 1);
     });
@@ -197,7 +197,8 @@ std::string pipewright::makeManifest(const PlanSummary &plan,
       json.attribute("microbatches", plan.microbatches);
       json.attribute("chunks", plan.chunks);
       json.attribute("microbatch_size", plan.microbatchSize);
-      json.attribute("global_batch", plan.microbatchSize * plan.microbatches);
+      json.attribute("global_batch",
+                     plan.replicas * plan.microbatches * plan.microbatchSize);
     });
     json.attributeObject("prediction", [&] { writePrediction(json, step); });
     json.attribute("forward_only", plan.forwardOnly);

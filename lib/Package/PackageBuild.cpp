@@ -36,12 +36,14 @@ static std::string printPlanText(ModuleOp module) {
   return text;
 }
 
-/// The launch script for \p ranks ranks.
-static std::string makeLaunchScript(int64_t ranks) {
+/// The launch script for the ranks of all replicas of \p plan.
+static std::string makeLaunchScript(const PlanSummary &plan) {
   std::string text = launchScript;
-  constexpr StringLiteral placeholder = "{ranks}";
-  for (size_t at; (at = text.find(placeholder)) != std::string::npos;)
-    text.replace(at, placeholder.size(), std::to_string(ranks));
+  for (auto [placeholder, value] :
+       {std::pair("{ranks}", plan.replicas * plan.ranks),
+        std::pair("{pipeline}", plan.ranks)})
+    for (size_t at; (at = text.find(placeholder)) != std::string::npos;)
+      text.replace(at, StringRef(placeholder).size(), std::to_string(value));
   return text;
 }
 
@@ -79,14 +81,15 @@ static llvm::Error writeTexts(OutputDirectory &directory,
   if (llvm::Error error =
           directory.writeFile("report.html", makeReport(plan, step)))
     return error;
-  if (step.machine.placement) {
+  // It has the places of one pipeline.
+  if (step.machine.placement && plan.replicas == 1) {
     std::string rankfile = makeRankfile(*step.machine.placement);
     if (llvm::Error error = rankfile.empty()
                                 ? llvm::Error::success()
                                 : directory.writeFile("rankfile", rankfile))
       return error;
   }
-  return directory.writeFile("launch", makeLaunchScript(plan.ranks),
+  return directory.writeFile("launch", makeLaunchScript(plan),
                              /*isExecutable=*/true);
 }
 

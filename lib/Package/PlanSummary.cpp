@@ -147,6 +147,7 @@ PlanSummary pipewright::summarizePlan(ModuleOp module) {
     summary.ranks = schedule.getRanks();
     summary.microbatches = schedule.getMicrobatches();
     summary.chunks = schedule.getChunks();
+    summary.replicas = schedule.getReplicas();
   }
   for (auto rule : module.getOps<pp::UpdateRuleOp>())
     summary.optimizer = stringifyOptimizer(rule.getOptimizer()).str();

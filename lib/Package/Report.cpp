@@ -211,9 +211,12 @@ std::string pipewright::makeReport(const PlanSummary &plan,
 void pipewright::printPlan(const PlanSummary &plan, const PredictedStep &step,
                            raw_ostream &stream) {
   stream << formatv("{0}: {1} stages on {2} ranks, schedule {3}, {4} "
-                    "micro-batches of {5}\n",
+                    "micro-batches of {5}",
                     plan.model, plan.stages.size(), plan.ranks, plan.schedule,
                     plan.microbatches, plan.microbatchSize);
+  if (plan.replicas > 1)
+    stream << formatv(", in {0} pipelines", plan.replicas);
+  stream << '\n';
   stream << formatv("predicted step {0}, bubble {1:P1}, from {2}\n\n",
                     formatSeconds(step.makespan), step.bubbleRatio, step.costs);
   stream << formatv("{0,-6}{1,-6}{2,-36}{3,14}{4,12}\n", "stage", "rank",

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Starts the executable of this process's pipeline rank, which it takes from the
-# launcher's environment: OpenMPI, MPICH and others on PMI, Slurm, torchrun.
+# launcher's environment: OpenMPI, MPICH and others on PMI, Slurm, torchrun. The
+# ranks of a pipeline follow each other, and pipelines do.
 #
 #   mpirun -n {ranks} launch --data tokens.bin --steps 1000
 #   srun -n {ranks} launch ...
@@ -21,7 +22,7 @@ if [ -z "$rank" ]; then
   rank=0
 fi
 if [ "$rank" -ge {ranks} ]; then
-  echo "launch: rank $rank of a pipeline that was built for {ranks} ranks" >&2
+  echo "launch: rank $rank of what was built for {ranks} ranks" >&2
   exit 14
 fi
 
@@ -32,4 +33,4 @@ if [ "$local_ranks" -gt "$cores" ] 2>/dev/null; then
   export OMPI_MCA_mpi_yield_when_idle=1
 fi
 
-exec "$here/bin/rank-$(printf %03d "$rank")" "$@"
+exec "$here/bin/rank-$(printf %03d $((rank % {pipeline})))" "$@"

@@ -171,8 +171,7 @@ void AdjointBuilder::widenProducts() {
       continue;
     Operation *product = cast.getOperand().getDefiningOp();
     if (!product || !product->hasTrait<nn::Contraction>() ||
-        product->getNumResults() != 1 || adjoint.primal.contains(product) ||
-        !product->hasOneUse())
+        adjoint.primal.contains(product) || !product->hasOneUse())
       continue;
     product->getResult(0).setType(cast.getType());
     cast.replaceAllUsesWith(product);

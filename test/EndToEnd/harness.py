@@ -28,14 +28,16 @@ class Layout:
     remat: str = "none"
     chunks: int | None = None  # as many as the schedule usually has
     target: str = "cpu"
+    replicas: int = 1  # which share the case's micro-batches
 
     def __str__(self) -> str:
         chunks = "" if self.chunks is None else f", {self.chunks} chunks"
-        return f"{self.ranks} ranks, {self.schedule}{chunks}, remat {self.remat}"
+        cut = f"{self.ranks} ranks, {self.schedule}{chunks}, remat {self.remat}"
+        return cut if self.replicas == 1 else f"{cut}, {self.replicas} pipelines"
 
     def folder_name(self) -> str:
         cut = f"{self.ranks}-{self.schedule}-{self.chunks or 0}-{self.remat}"
-        return f"{cut}-{self.target}"
+        return f"{cut}-{self.target}-{self.replicas}"
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ def build_case(
         remat=layout.remat,
         chunks=layout.chunks,
         target=layout.target,
-        microbatches=case.microbatches,
+        microbatches=case.microbatches // layout.replicas,
+        dp=layout.replicas,
         microbatch_size=case.microbatch_size,
         loss=case.loss,
         optimizer=case.optimizer,

@@ -47,13 +47,17 @@ static cl::opt<std::string>
                     "comes first"));
 static cl::opt<int64_t> ranks("ranks", cl::value_desc("N"), PIPEWRIGHT_OPTION,
                               cl::desc("Pipeline ranks (default 1)"));
+static cl::opt<int64_t>
+    replicas("dp", cl::value_desc("D"), cl::init(1), PIPEWRIGHT_OPTION,
+             cl::desc("Pipelines that train on other samples and add up their "
+                      "gradients (default 1)"));
 static cl::opt<int64_t> chunks("chunks", cl::value_desc("V"), PIPEWRIGHT_OPTION,
                                cl::desc("Stages per rank (default: what the "
                                         "schedule usually has)"));
 static cl::opt<int64_t> microbatches("microbatches", cl::value_desc("M"),
                                      PIPEWRIGHT_OPTION,
-                                     cl::desc("Micro-batches in a step "
-                                              "(default 8)"));
+                                     cl::desc("Micro-batches of a pipeline in "
+                                              "a step (default 8)"));
 static cl::opt<int64_t>
     globalBatch("global-batch", cl::value_desc("G"), PIPEWRIGHT_OPTION,
                 cl::desc("Samples in a step, in place of --microbatch-size"));
@@ -112,8 +116,9 @@ static bool checkOptions() {
   SmallVector<StringRef> targets;
   for (const auto &entry : TargetRegistry::get().getTargets())
     targets.push_back(entry->getName());
-  return isAtLeastOne(ranks) && isAtLeastOne(chunks) &&
-         isAtLeastOne(microbatches) && isAtLeastOne(globalBatch) &&
+  return isAtLeastOne(ranks) && isAtLeastOne(replicas) &&
+         isAtLeastOne(chunks) && isAtLeastOne(microbatches) &&
+         isAtLeastOne(globalBatch) &&
          (balance.empty() ||
           isKnown("balance", balance,
                   {"time", "params", "flops", "uniform", "hints"})) &&
@@ -133,6 +138,7 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.output = output;
   options.force = force;
   options.ranks = ranks;
+  options.replicas = replicas;
   options.chunks = chunks;
   options.microbatches = microbatches;
   if (globalBatch.getNumOccurrences())

@@ -156,15 +156,6 @@ static std::optional<PlanRequest> makeRequest() {
 // What was found
 //===----------------------------------------------------------------------===//
 
-/// Writes the first plan that can be built; replicas cannot yet.
-static Error writePlan(const PlanSearch &search) {
-  for (const PlanCandidate &plan : search.plans)
-    if (plan.replicas == 1)
-      return writePlanFile(plan.options, output);
-  return createStringError("no plan has a single pipeline, and builds have no "
-                           "replicas yet; give --dp 1");
-}
-
 static int report(const PlanSearch &search, const BuildOptions &options) {
   if (search.plans.empty())
     return refuse("no plan fits into " + formatBytes(options.memory) +
@@ -173,7 +164,7 @@ static int report(const PlanSearch &search, const BuildOptions &options) {
                   search.smallest->describeRemat() + ", needs " +
                   formatBytes(search.smallest->peakBytes));
   if (!output.empty())
-    if (Error error = writePlan(search))
+    if (Error error = writePlanFile(search.plans.front().options, output))
       return refuse(toString(std::move(error)));
   if (asJson) {
     printPlansAsJson(search, options);

@@ -65,6 +65,7 @@ static std::string format(const BuildOptions &options) {
   const BuildOptions usual;
   OptionTable table;
   table.add("ranks", options.ranks);
+  table.add("dp", options.replicas, usual.replicas);
   table.add("chunks", options.chunks);
   table.add("microbatches", options.microbatches);
   table.add("microbatch-size", *options.microbatchSize);

@@ -103,12 +103,15 @@ bool fromJSON(const json::Value &value, Build &build, json::Path path) {
     path.field("mesh").report("has no 'pp'");
     return false;
   }
-  build.ranks = *ranks;
+  // As in builds before there were several pipelines.
+  int64_t replicas = mesh->getInteger("dp").value_or(1);
+  build.ranks = *ranks * replicas;
   if (!mapper.map("schedule", build.batch) ||
       !mapper.map("inputs", build.inputs) ||
       !mapper.map("forward_only", build.forwardOnly) ||
       !mapper.mapOptional("optimizer", optimizer))
     return false;
+  build.batch.microbatches *= replicas;
   build.optimizer = optimizer == "adamw" ? PPRT_ADAMW : PPRT_SGD;
   return true;
 }

@@ -55,9 +55,11 @@ struct BuildOptions {
   int64_t ranks = 0;
   int64_t chunks = 0;
   int64_t microbatches = 0;
+  /// Pipelines with the same ranks, each with its part of the samples.
+  int64_t replicas = 1;
   /// Samples in a micro-batch; absent: as the model or `bind` says.
   std::optional<int64_t> microbatchSize;
-  /// Samples in a step; absent: micro-batches times their size.
+  /// Samples in a step; absent: micro-batches of all replicas times their size.
   std::optional<int64_t> globalBatch;
   llvm::StringMap<int64_t> bind;
   bool allowExternalSymlinks = false;

@@ -80,7 +80,9 @@ struct MemorySummary {
 struct PlanSummary {
   std::string model;
   std::string schedule;
+  /// Of each of the replicas.
   int64_t ranks = 0, microbatches = 0, chunks = 1;
+  int64_t replicas = 1;
   /// Samples in a micro-batch; 1 if no input is cut.
   int64_t microbatchSize = 1;
   bool forwardOnly = false;
