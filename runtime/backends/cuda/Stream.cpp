@@ -6,8 +6,8 @@
 
 #include "Stream.h"
 #include "Convolution.h"
-#include "MatMul.h"
 #include "Modules.h"
+#include "Products.h"
 #include "log/Message.h"
 
 #include <cstdlib>
