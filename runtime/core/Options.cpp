@@ -275,7 +275,9 @@ std::string pprt::getHelp(const std::string &program) {
   }
   text += "  --help                  this text\n\n"
           "environment: PIPEWRIGHT_FUZZ_DELAY=SEED delays actions at random,\n"
-          "PIPEWRIGHT_TF32=1 rounds operands of f32 products on GPUs\n\n"
+          "PIPEWRIGHT_TF32=1 rounds operands of f32 products on GPUs,\n"
+          "PIPEWRIGHT_EPILOGUES=library or kernels says who computes what "
+          "follows them\n\n"
           "exit status: 0 done, 2 wrong options, 3 bad data or configuration, "
           "10 a peer was lost,\n11 no progress, 12 a GPU failed, 13 numeric "
           "failure, 14 ranks do not belong together\n";

@@ -53,7 +53,8 @@ struct Options {
   /// Of the order in which operations run.
   uint64_t seed = 0;
   /// What runs knows nothing of this: the steady state begins with the first
-  /// launch of a kernel and ends when the first stream is destroyed, and faults
+  /// launch of a kernel after the same thread copied something from the host,
+  /// as its parameters are, and ends when the first stream is destroyed; faults
   /// are printed when they are found.
   bool runsProgram = false;
   SeededFault fault = {};

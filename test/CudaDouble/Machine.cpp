@@ -70,7 +70,9 @@ void Machine::report(std::string fault) {
   faults.push_back(std::move(fault));
 }
 
-void Machine::beginSteps() { isSteady |= options.runsProgram && !hasEnded; }
+void Machine::beginSteps() {
+  isSteady |= options.runsProgram && !hasEnded && getThread().hasCopiedIn;
+}
 
 void Machine::endSteps() {
   if (!options.runsProgram)

@@ -95,6 +95,7 @@ struct HostThread {
   int device = 0;
   size_t actor = 0;
   VectorClock clock;
+  bool hasCopiedIn = false; ///< something from the host
 };
 
 class Machine {

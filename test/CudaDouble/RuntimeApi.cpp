@@ -189,6 +189,7 @@ cudaError_t cudaMemcpyAsync(void *target, const void *source, size_t bytes,
                        "neither a device's nor pinned");
       return fail(cudaErrorInvalidValue);
     }
+  machine().getThread().hasCopiedIn |= kind == cudaMemcpyHostToDevice;
   return enqueue(stream, "copy", [=] {
     memcpy(target, source, bytes);
     Effects effects = {{{target, bytes, /*isWrite=*/true}}};

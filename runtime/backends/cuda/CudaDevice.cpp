@@ -152,6 +152,11 @@ static uint32_t getLocalRank(uint32_t rank) {
 }
 
 Status CudaDevice::checkOptions() const {
+  if (!getWantedEpilogues())
+    return Status::error(ExitCode::Usage,
+                         std::string("PIPEWRIGHT_EPILOGUES is '") +
+                             getenv("PIPEWRIGHT_EPILOGUES") +
+                             "'; it can be 'measure', 'library' or 'kernels'");
   if (!options.cudaGraph)
     return Status();
   const char *other = nullptr;

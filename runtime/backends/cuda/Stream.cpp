@@ -6,6 +6,7 @@
 
 #include "Stream.h"
 #include "Convolution.h"
+#include "Epilogues.h"
 #include "Modules.h"
 #include "Products.h"
 #include "log/Message.h"
@@ -20,6 +21,18 @@ using namespace pprt::cuda;
 bool cuda::isTf32Wanted() {
   const char *value = getenv("PIPEWRIGHT_TF32");
   return value && std::string(value) == "1";
+}
+
+std::optional<Epilogues> cuda::getWantedEpilogues() {
+  const char *value = getenv("PIPEWRIGHT_EPILOGUES");
+  std::string text = value ? value : "measure";
+  if (text == "measure")
+    return Epilogues::Measured;
+  if (text == "library")
+    return Epilogues::Library;
+  if (text == "kernels")
+    return Epilogues::Kernels;
+  return std::nullopt;
 }
 
 ComputeStream &cuda::getComputeStream() {
@@ -104,6 +117,7 @@ void cuda::release() {
   if (--getUsers().count > 0)
     return;
   unloadModules();
+  forgetEpilogues();
   forgetProducts();
   forgetConvolutions();
 }

@@ -13,11 +13,23 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace pprt::cuda {
 
 /// Whether PIPEWRIGHT_TF32 is 1 in the environment.
 bool isTf32Wanted();
+
+/// Who computes a product and what follows it.
+enum class Epilogues {
+  Measured, ///< whoever is faster
+  Library,  ///< one call of cuBLASLt, where it has one
+  Kernels   ///< the product, and kernels of the layer
+};
+
+/// What PIPEWRIGHT_EPILOGUES says, if it is nothing or one of 'measure',
+/// 'library' and 'kernels'.
+std::optional<Epilogues> getWantedEpilogues();
 
 /// What the functions of pprt/Cuda.h work with; each rank has a thread of its
 /// own, which sets it before it calls a task.
@@ -33,6 +45,7 @@ struct ComputeStream {
   /// Products of f32 round their operands to 10 bits, and are many times
   /// faster.
   bool allowsTf32 = isTf32Wanted();
+  Epilogues epilogues = getWantedEpilogues().value_or(Epilogues::Measured);
   uint32_t rank = 0; ///< for messages
 };
 

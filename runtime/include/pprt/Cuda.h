@@ -13,6 +13,8 @@
 |* changes. Products and convolutions run even so, times zero, and so does
 |* attention, whose results are cleared: their libraries load a kernel when it
 |* first runs, which must not wait for messages that wait for this rank.
+|* What can be computed in two ways runs as in a step, to be measured: what it
+|* reads and writes is zero then.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -68,6 +70,46 @@ PPRT_DECLARE_MATMUL(BF16F32, uint16_t, float)
 PPRT_DECLARE_MATMUL(F16, uint16_t, uint16_t)
 PPRT_DECLARE_MATMUL(F16F32, uint16_t, float)
 #undef PPRT_DECLARE_MATMUL
+
+/* What follows a product with n columns, in this order. */
+enum {
+  PPRT_EPILOGUE_BIAS = 1, /* plus bias[n] in each row */
+  PPRT_EPILOGUE_KEEP = 2, /* what is there now goes to auxiliary, too */
+  PPRT_EPILOGUE_RELU = 4,
+  PPRT_EPILOGUE_GELU = 8,          /* by tanh */
+  PPRT_EPILOGUE_GELU_GRADIENT = 16 /* times the derivative of that GELU at what
+                                      is in auxiliary */
+};
+
+/* How such a product is computed. */
+enum {
+  PPRT_WAY_NONE = 0,    /* it is done */
+  PPRT_WAY_LIBRARY = 1, /* by pprtCudaEpilogue..., in one call */
+  PPRT_WAY_KERNELS = 2  /* by pprtCudaMatmul... and kernels */
+};
+
+/* For batch = 1, contiguous. A layer has the code for both ways:
+ *
+ *   while ((way = pprtCudaChooseEpilogue...(...)) != PPRT_WAY_NONE)
+ *     way == PPRT_WAY_LIBRARY ? pprtCudaEpilogue...(...) : the other way;
+ *
+ * Before the first step both ways are measured, once for all that have the same
+ * epilogue, sizes and types, unless the environment says which it is to be. In
+ * a step there is one pass of the loop. What an epilogue does without may be
+ * any address; bias and auxiliary begin at multiples of 64. */
+#define PPRT_DECLARE_EPILOGUES(TYPE, ELEMENT)                                  \
+  int32_t pprtCudaChooseEpilogue##TYPE(                                        \
+      const ELEMENT *a, const ELEMENT *b, const ELEMENT *c, int64_t m,         \
+      int64_t n, int64_t k, int64_t epilogue, int32_t transposeA,              \
+      int32_t transposeB);                                                     \
+  void pprtCudaEpilogue##TYPE(const ELEMENT *a, const ELEMENT *b, ELEMENT *c,  \
+                              ELEMENT *bias, ELEMENT *auxiliary, int64_t m,    \
+                              int64_t n, int64_t k, int64_t epilogue,          \
+                              int32_t transposeA, int32_t transposeB);
+PPRT_DECLARE_EPILOGUES(F32, float)
+PPRT_DECLARE_EPILOGUES(BF16, uint16_t)
+PPRT_DECLARE_EPILOGUES(F16, uint16_t)
+#undef PPRT_DECLARE_EPILOGUES
 
 #define PPRT_DECLARE_EXPERTS(TYPES, OPERAND, RESULT)                           \
   void pprtCudaExpertMatmul##TYPES(                                            \
