@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -42,8 +44,8 @@ static MaterializeInDestinationOp findMaterialize(Value result) {
   return {};
 }
 
-/// \p buffer, which is contiguous, in the shape of \p tensor.
-static Value reshapeBuffer(Value buffer, Value tensor, RewriterBase &rewriter) {
+Value pipewright::reshapeBuffer(Value buffer, Value tensor,
+                                RewriterBase &rewriter) {
   MemRefType type = getBufferType(tensor);
   if (buffer.getType() == type)
     return buffer;
@@ -103,4 +105,21 @@ Value Destination::getReadBuffer(Value tensor, RewriterBase &rewriter) {
   return bufferization::ToBufferOp::create(rewriter, tensor.getLoc(),
                                            getBufferType(tensor), tensor,
                                            /*read_only=*/true);
+}
+
+void pipewright::eraseDead(ArrayRef<Value> values, RewriterBase &rewriter) {
+  SetVector<Operation *> ops;
+  auto add = [&](ValueRange values) {
+    for (Value value : values)
+      if (Operation *op = value.getDefiningOp())
+        ops.insert(op);
+  };
+  add(values);
+  while (!ops.empty()) {
+    Operation *op = ops.pop_back_val();
+    if (!isOpTriviallyDead(op))
+      continue;
+    add(op->getOperands());
+    rewriter.eraseOp(op);
+  }
 }

@@ -40,6 +40,14 @@ Destination takeDestination(mlir::Value result, mlir::RewriterBase &rewriter,
 void finishDestination(Destination destination, mlir::Value result,
                        mlir::RewriterBase &rewriter);
 
+/// \p buffer, which is contiguous, in the shape of \p tensor.
+mlir::Value reshapeBuffer(mlir::Value buffer, mlir::Value tensor,
+                          mlir::RewriterBase &rewriter);
+
+/// Erases what \p values were computed by and nobody needs any more.
+void eraseDead(llvm::ArrayRef<mlir::Value> values,
+               mlir::RewriterBase &rewriter);
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_LIB_CODEGEN_DESTINATION_H

@@ -18,6 +18,23 @@ namespace pipewright {
 
 CodegenTarget::~CodegenTarget() = default;
 
+bool CodegenTarget::hasEpilogue(const EpilogueCall &call) const {
+  return false;
+}
+
+void CodegenTarget::emitEpilogue(const EpilogueCall &call, mlir::Location loc,
+                                 mlir::OpBuilder &builder) const {
+  llvm_unreachable("the target's library has no epilogues");
+}
+
+void CodegenTarget::emitEpilogueChoice(
+    const EpilogueCall &call,
+    llvm::function_ref<void(mlir::OpBuilder &)> emitLibrary,
+    llvm::function_ref<void(mlir::OpBuilder &)> emitOthers, mlir::Location loc,
+    mlir::OpBuilder &builder) const {
+  llvm_unreachable("the target's library has no epilogues");
+}
+
 bool CodegenTarget::hasConvolution(const ConvolutionCall &call) const {
   return false;
 }

@@ -6,6 +6,7 @@
 
 #include "Convolutions.h"
 #include "Destination.h"
+#include "Epilogues.h"
 
 #include "pipewright/Codegen/Passes.h"
 #include "pipewright/Codegen/Target.h"
@@ -14,8 +15,8 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace pipewright {
@@ -164,24 +165,6 @@ static void lowerToCall(nn::ExpertOuterOp op, const CodegenTarget &target,
   lowerExpertsToCall(op, target, rewriter);
 }
 
-/// Erases what \p values were computed by and nobody needs any more.
-static void eraseDead(ArrayRef<Value> values, RewriterBase &rewriter) {
-  SetVector<Operation *> ops;
-  auto add = [&](ValueRange values) {
-    for (Value value : values)
-      if (Operation *op = value.getDefiningOp())
-        ops.insert(op);
-  };
-  add(values);
-  while (!ops.empty()) {
-    Operation *op = ops.pop_back_val();
-    if (!isOpTriviallyDead(op))
-      continue;
-    add(op->getOperands());
-    rewriter.eraseOp(op);
-  }
-}
-
 /// Makes the convolution that \p op is the product of a call, if the library
 /// has it.
 static void lowerConvolutionToCall(nn::MatMulOp op, const CodegenTarget &target,
@@ -231,6 +214,10 @@ struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
       for (Operation *op : collectContractions(getOperation()))
         if (auto product = dyn_cast<nn::MatMulOp>(op))
           lowerConvolutionToCall(product, *target, rewriter);
+
+    for (Operation *op : collectContractions(getOperation()))
+      if (auto product = dyn_cast<nn::MatMulOp>(op))
+        lowerEpilogue(product, describe(product), *target, rewriter);
 
     for (Operation *op : collectContractions(getOperation()))
       if (target->hasMatMul(getElementTypeOrSelf(op->getOperand(0))))

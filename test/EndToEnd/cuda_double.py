@@ -23,12 +23,18 @@ SECONDS = 60  # within which a run that waits for ever is ended
 
 
 @contextlib.contextmanager
-def double(folder: str, ranks: int, seed: int = 0, fault: str = "") -> Iterator[None]:
+def double(
+    folder: str, ranks: int, seed: int = 0, fault: str = "", epilogues: str = "library"
+) -> Iterator[None]:
     """Has programs load the library of `folder`."""
     settings = f"ranks={ranks} seed={seed}"
     if fault:
         settings += f" fault={fault}"
-    environment = {"LD_LIBRARY_PATH": folder, "PIPEWRIGHT_DOUBLE": settings}
+    environment = {
+        "LD_LIBRARY_PATH": folder,
+        "PIPEWRIGHT_DOUBLE": settings,
+        "PIPEWRIGHT_EPILOGUES": epilogues,
+    }
     with unittest.mock.patch.dict(os.environ, environment):
         yield
 
@@ -44,8 +50,9 @@ def run_on_double(
     seed: int = 0,
     fault: str = "",
     graph: bool = False,
+    epilogues: str = "library",
 ) -> Outcome:
-    with double(library, ranks, seed, fault):
+    with double(library, ranks, seed, fault, epilogues):
         return run_case(
             case,
             output,

@@ -108,3 +108,26 @@ RECORD_PRODUCTS(BF16F32, uint16_t, float)
 RECORD_PRODUCTS(F16, uint16_t, uint16_t)
 RECORD_PRODUCTS(F16F32, uint16_t, float)
 #undef RECORD_PRODUCTS
+
+/// Every loop passes both ways.
+static int32_t chooseNext() {
+  static int32_t last = PPRT_WAY_NONE;
+  last = last == PPRT_WAY_KERNELS ? PPRT_WAY_NONE : last + 1;
+  return last;
+}
+
+#define RECORD_EPILOGUES(TYPE, ELEMENT)                                        \
+  int32_t pprtCudaChooseEpilogue##TYPE(const ELEMENT *, const ELEMENT *,       \
+                                       const ELEMENT *, int64_t, int64_t,      \
+                                       int64_t, int64_t, int32_t, int32_t) {   \
+    return chooseNext();                                                       \
+  }                                                                            \
+  void pprtCudaEpilogue##TYPE(const ELEMENT *a, const ELEMENT *b, ELEMENT *c,  \
+                              ELEMENT *bias, ELEMENT *auxiliary, int64_t,      \
+                              int64_t, int64_t, int64_t, int32_t, int32_t) {   \
+    recordCall("Epilogue" #TYPE, {a, b, c, bias, auxiliary});                  \
+  }
+RECORD_EPILOGUES(F32, float)
+RECORD_EPILOGUES(BF16, uint16_t)
+RECORD_EPILOGUES(F16, uint16_t)
+#undef RECORD_EPILOGUES

@@ -69,6 +69,11 @@ def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
     and so is the gradient for its weights; in that for its input, windows are
     added up by `nn.col2im`. Together with the moves around it, each is a call
     where the library has it.
+
+    Libraries may compute a product together with a bias, with ReLU or GELU or
+    with the gradient of GELU. Where the result only goes to memory or to other
+    products there is code for that and for a product with ops after it, in a
+    loop in which the target's runtime chooses between the two.
   }];
   let options = [
     Option<"targetName", "target", "std::string", "\"cpu\"",
@@ -79,7 +84,8 @@ def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def ToLinalg : Pass<"nn-to-linalg", "::mlir::func::FuncOp"> {
@@ -247,8 +253,9 @@ def ParallelizeScatters : Pass<"pp-parallelize-scatters", "::mlir::func::FuncOp"
 def LowerToKernels : Pass<"pp-lower-to-kernels", "::mlir::func::FuncOp"> {
   let summary = "turn linalg ops and loops on buffers into kernels";
   let description = [{
-    Requires a bufferized function without control flow, of which different
-    arguments never share memory. Ensures that everything in it that touches
+    Requires a bufferized function with no control flow but `scf.while` and
+    `scf.if`, which are the host's, and of which different arguments never share
+    memory. Ensures that everything in it that touches
     memory is in a `gpu.launch` with constant sizes or in a call.
 
     Ops that follow each other share a kernel where each thread reads only what

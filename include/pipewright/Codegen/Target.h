@@ -108,6 +108,26 @@ struct ConvolutionCall {
   bool accumulate;
 };
 
+/// What follows a product and its bias.
+enum class Activation {
+  None,
+  Relu,
+  Gelu,        ///< by tanh
+  GeluGradient ///< times the derivative of that GELU
+};
+
+/// A product of one batch, and what the library computes of it in the same
+/// call, in the product's own shape.
+struct EpilogueCall {
+  MatMulCall product;
+  /// A vector that is added to each row, or null.
+  mlir::Value bias;
+  Activation activation;
+  /// Gelu: null, or where its operand is written. GeluGradient: where the
+  /// derivative is taken.
+  mlir::Value auxiliary;
+};
+
 /// A copy of bytes. Operands are in the LLVM dialect.
 struct CopyCall {
   mlir::Value target, source, bytes;
@@ -147,6 +167,23 @@ public:
 
   virtual void emitExpertCall(const ExpertCall &call, mlir::Location loc,
                               mlir::OpBuilder &builder) const = 0;
+
+  /// Whether the target's library computes \p call, which still has tensors.
+  /// By default it has none.
+  virtual bool hasEpilogue(const EpilogueCall &call) const;
+
+  /// Emits the call of \p call, which has buffers.
+  virtual void emitEpilogue(const EpilogueCall &call, mlir::Location loc,
+                            mlir::OpBuilder &builder) const;
+
+  /// Emits a loop with both ways to compute \p call: what \p emitLibrary emits
+  /// calls the library, and \p emitOthers does without its epilogue. The bias
+  /// need not be a buffer yet.
+  virtual void
+  emitEpilogueChoice(const EpilogueCall &call,
+                     llvm::function_ref<void(mlir::OpBuilder &)> emitLibrary,
+                     llvm::function_ref<void(mlir::OpBuilder &)> emitOthers,
+                     mlir::Location loc, mlir::OpBuilder &builder) const;
 
   /// Whether the target's library computes \p call, which still has tensors;
   /// if not, it is lowered as the ops that it was. By default it has none.

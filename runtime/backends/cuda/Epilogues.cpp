@@ -6,8 +6,8 @@
 //
 // A layer has two ways to compute a product and what follows it: one call of
 // cuBLASLt, and a product and kernels. Which one is faster depends on the
-// device, the shape and the versions of both, so it is measured before the first
-// step. The bits of a result may depend on it.
+// device, the shape and the versions of both, so it is measured before the
+// first step. The bits of a result may depend on it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -200,8 +200,9 @@ static cublasLtEpilogue_t getEpilogue(int64_t parts) {
 static ProductShape makeShape(cudaDataType type, int64_t m, int64_t n,
                               int64_t k, bool transposeA, bool transposeB,
                               int64_t epilogue) {
-  return {type, type, /*batch=*/1, m, n, k, 0, 0, 0, transposeA, transposeB, 0,
-          0,    0,    getEpilogue(epilogue)};
+  return {type,       type, /*batch=*/1, m, n,
+          k,          0,    0,           0, transposeA,
+          transposeB, 0,    0,           0, getEpilogue(epilogue)};
 }
 
 static int32_t choose(ProductShape shape, const void *a, const void *b,
@@ -227,17 +228,17 @@ static void compute(ProductShape shape, ProductBuffers buffers) {
       const ELEMENT *a, const ELEMENT *b, const ELEMENT *c, int64_t m,         \
       int64_t n, int64_t k, int64_t epilogue, int32_t transposeA,              \
       int32_t transposeB) {                                                    \
-    return choose(makeShape(TYPE, m, n, k, transposeA != 0, transposeB != 0,   \
-                            epilogue),                                         \
-                  a, b, c);                                                    \
+    return choose(                                                             \
+        makeShape(TYPE, m, n, k, transposeA != 0, transposeB != 0, epilogue),  \
+        a, b, c);                                                              \
   }                                                                            \
   void pprtCudaEpilogue##NAME(const ELEMENT *a, const ELEMENT *b, ELEMENT *c,  \
                               ELEMENT *bias, ELEMENT *auxiliary, int64_t m,    \
                               int64_t n, int64_t k, int64_t epilogue,          \
                               int32_t transposeA, int32_t transposeB) {        \
-    compute(makeShape(TYPE, m, n, k, transposeA != 0, transposeB != 0,         \
-                      epilogue),                                               \
-            {a, b, c, bias, auxiliary});                                       \
+    compute(                                                                   \
+        makeShape(TYPE, m, n, k, transposeA != 0, transposeB != 0, epilogue),  \
+        {a, b, c, bias, auxiliary});                                           \
   }
 PPRT_DEFINE_EPILOGUES(F32, CUDA_R_32F, float)
 PPRT_DEFINE_EPILOGUES(BF16, CUDA_R_16BF, uint16_t)

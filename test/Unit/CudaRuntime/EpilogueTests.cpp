@@ -18,7 +18,8 @@ using namespace pprt::cuda;
 
 /// By tanh, and its derivative.
 static double gelu(double x) {
-  return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  return x / 2 *
+         (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
 }
 
 static double geluGradient(double x) {
@@ -45,8 +46,8 @@ class Epilogue : public DeviceTest {
 protected:
   /// Runs the loop of a layer. The other way is so many copies.
   void run(int64_t parts, int copies, int64_t columns = n) {
-    while (int32_t way = pprtCudaChooseEpilogueF32(a, b, c, m, columns, k,
-                                                   parts, 0, 0)) {
+    while (int32_t way =
+               pprtCudaChooseEpilogueF32(a, b, c, m, columns, k, parts, 0, 0)) {
       ways.push_back(way);
       if (way == PPRT_WAY_LIBRARY)
         pprtCudaEpilogueF32(a, b, c, bias, auxiliary, m, columns, k, parts, 0,
@@ -118,15 +119,15 @@ static double finish(int64_t parts, double value, double bias, double before) {
                                              : value;
 }
 
-static const int64_t kinds[] = {
-    PPRT_EPILOGUE_BIAS,
-    PPRT_EPILOGUE_RELU,
-    PPRT_EPILOGUE_BIAS | PPRT_EPILOGUE_RELU,
-    PPRT_EPILOGUE_GELU,
-    PPRT_EPILOGUE_BIAS | PPRT_EPILOGUE_GELU,
-    PPRT_EPILOGUE_KEEP | PPRT_EPILOGUE_GELU,
-    PPRT_EPILOGUE_BIAS | PPRT_EPILOGUE_KEEP | PPRT_EPILOGUE_GELU,
-    PPRT_EPILOGUE_GELU_GRADIENT};
+static const int64_t kinds[] = {PPRT_EPILOGUE_BIAS,
+                                PPRT_EPILOGUE_RELU,
+                                PPRT_EPILOGUE_BIAS | PPRT_EPILOGUE_RELU,
+                                PPRT_EPILOGUE_GELU,
+                                PPRT_EPILOGUE_BIAS | PPRT_EPILOGUE_GELU,
+                                PPRT_EPILOGUE_KEEP | PPRT_EPILOGUE_GELU,
+                                PPRT_EPILOGUE_BIAS | PPRT_EPILOGUE_KEEP |
+                                    PPRT_EPILOGUE_GELU,
+                                PPRT_EPILOGUE_GELU_GRADIENT};
 
 #define EXPECT_EPILOGUES(TYPE, ELEMENT, TOLERANCE)                             \
   to.epilogues = Epilogues::Library;                                           \
@@ -148,7 +149,7 @@ static const int64_t kinds[] = {
                                parts, 1, 1);                                   \
       }                                                                        \
     });                                                                        \
-    auto results = download(result, m *n), kept = download(matrix, m * n);     \
+    auto results = download(result, m * n), kept = download(matrix, m * n);    \
     for (int64_t i = 0; i < m * n; ++i) {                                      \
       double product = multiply(lefts, rights, i / n, i % n);                  \
       double before = decode(befores[i]), added = decode(biases[i % n]);       \
@@ -162,9 +163,10 @@ static const int64_t kinds[] = {
     }                                                                          \
   }
 
-TEST_F(Epilogue, ComputesF32) { EXPECT_EPILOGUES(F32, float, 1e-6) }
-TEST_F(Epilogue, ComputesBF16) { EXPECT_EPILOGUES(BF16, BFloat16, 1e-2) }
-TEST_F(Epilogue, ComputesF16) { EXPECT_EPILOGUES(F16, Float16, 1e-3) }
+TEST_F(Epilogue, ComputesF32){
+    EXPECT_EPILOGUES(F32, float, 1e-6)} TEST_F(Epilogue, ComputesBF16){
+    EXPECT_EPILOGUES(BF16, BFloat16, 1e-2)} TEST_F(Epilogue, ComputesF16){
+    EXPECT_EPILOGUES(F16, Float16, 1e-3)}
 
 //===----------------------------------------------------------------------===//
 // Choices
@@ -236,10 +238,9 @@ TEST_F(Epilogue, TakesKernelsForWhatTheLibraryDoesNotCompute) {
 
 TEST_F(Epilogue, ReadsTheEnvironment) {
   EXPECT_EQ(ComputeStream().epilogues, Epilogues::Measured);
-  for (auto [text, expected] :
-       {std::pair("library", Epilogues::Library),
-        std::pair("kernels", Epilogues::Kernels),
-        std::pair("measure", Epilogues::Measured)}) {
+  for (auto [text, expected] : {std::pair("library", Epilogues::Library),
+                                std::pair("kernels", Epilogues::Kernels),
+                                std::pair("measure", Epilogues::Measured)}) {
     setenv("PIPEWRIGHT_EPILOGUES", text, /*overwrite=*/1);
     EXPECT_EQ(ComputeStream().epilogues, expected);
   }

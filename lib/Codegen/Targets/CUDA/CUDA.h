@@ -29,6 +29,22 @@ bool hasConvolution(const ConvolutionCall &call);
 void emitConvolution(const ConvolutionCall &call, llvm::StringRef prefix,
                      mlir::Location loc, mlir::OpBuilder &builder);
 
+/// Whether cuBLASLt computes \p call, which has tensors.
+bool hasEpilogue(const EpilogueCall &call);
+
+/// Emits a call of the `…Epilogue…` for the operands' type, as
+/// `emitConvolution` does.
+void emitEpilogue(const EpilogueCall &call, llvm::StringRef prefix,
+                  mlir::Location loc, mlir::OpBuilder &builder);
+
+/// Emits the loop in which the runtime chooses one of two ways, as
+/// pprt/Cuda.h has it.
+void emitEpilogueChoice(const EpilogueCall &call,
+                        llvm::function_ref<void(mlir::OpBuilder &)> emitLibrary,
+                        llvm::function_ref<void(mlir::OpBuilder &)> emitOthers,
+                        llvm::StringRef prefix, mlir::Location loc,
+                        mlir::OpBuilder &builder);
+
 } // namespace pipewright::cuda
 
 #endif // PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_CUDA_H

@@ -75,6 +75,22 @@ struct CUDATarget : CodegenTarget {
                       mlir::OpBuilder &builder) const override {
     host::emitExpertCall(call, prefix, loc, builder);
   }
+  bool hasEpilogue(const EpilogueCall &call) const override {
+    return cuda::hasEpilogue(call);
+  }
+  void emitEpilogue(const EpilogueCall &call, mlir::Location loc,
+                    mlir::OpBuilder &builder) const override {
+    cuda::emitEpilogue(call, prefix, loc, builder);
+  }
+  void
+  emitEpilogueChoice(const EpilogueCall &call,
+                     llvm::function_ref<void(mlir::OpBuilder &)> emitLibrary,
+                     llvm::function_ref<void(mlir::OpBuilder &)> emitOthers,
+                     mlir::Location loc,
+                     mlir::OpBuilder &builder) const override {
+    cuda::emitEpilogueChoice(call, emitLibrary, emitOthers, prefix, loc,
+                             builder);
+  }
   bool hasConvolution(const ConvolutionCall &call) const override {
     return cuda::hasConvolution(call);
   }

@@ -393,6 +393,9 @@ bool KernelGroup::sharesMemory(linalg::GenericOp op) const {
 bool KernelGroup::isUsedAfter(Operation *user) const {
   Operation *first = linalg::GenericOp(ops.front().op);
   Operation *last = first->getBlock()->findAncestorOpInBlock(*user);
+  // Another block may run before or after.
+  if (!last)
+    return true;
   return !last->isBeforeInBlock(first) &&
          llvm::none_of(ops, [&](const KernelOp &kernelOp) {
            linalg::GenericOp op = kernelOp.op;

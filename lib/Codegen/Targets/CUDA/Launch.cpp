@@ -87,8 +87,10 @@ static bool mayWrite(Operation *op, const Memory &memory) {
 static LogicalResult verifyUnchanged(memref::LoadOp load,
                                      gpu::LaunchOp launch) {
   Memory memory = getMemory(load.getMemRef());
+  // The launch, or a loop of the host that it is in.
+  Operation *last = load->getBlock()->findAncestorOpInBlock(*launch);
   for (Operation *op = load->getNextNode(); op && op != launch;
-       op = op->getNextNode())
+       op = op == last ? nullptr : op->getNextNode())
     if (mayWrite(op, memory))
       return load.emitOpError("has no kernel: what it reads may be overwritten "
                               "before a kernel needs it");
@@ -108,7 +110,10 @@ static SmallVector<Operation *> findOperands(gpu::LaunchOp launch) {
   }
   SmallVector<Operation *> ops = found.takeVector();
   llvm::sort(ops, [](Operation *lhs, Operation *rhs) {
-    return lhs->isBeforeInBlock(rhs);
+    // What is outside of a loop of the host comes before what is inside.
+    return lhs->getBlock() == rhs->getBlock()
+               ? lhs->isBeforeInBlock(rhs)
+               : lhs->getParentOp()->isProperAncestor(rhs);
   });
   return ops;
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmitKernels.h"
+#include "HostBlocks.h"
 #include "KernelPlans.h"
 #include "SimplifyOps.h"
 
@@ -29,10 +30,11 @@ using namespace pipewright;
 using namespace pipewright::cuda;
 
 namespace {
-class FunctionLowering {
+/// Lowers a block of a function in which other blocks are lowered already.
+class BlockLowering {
 public:
-  explicit FunctionLowering(func::FuncOp function)
-      : block(function.getBody().front()), launcher(function.getName()) {}
+  BlockLowering(Block &block, Launcher &launcher)
+      : block(block), launcher(launcher) {}
 
   LogicalResult lower() {
     IRRewriter rewriter(block.getParentOp()->getContext());
@@ -122,14 +124,15 @@ private:
       if (isOpTriviallyDead(&op))
         op.erase();
       else if (isa<memref::LoadOp>(op) ||
-               (op.getNumRegions() > 0 && !isa<gpu::LaunchOp>(op)))
+               (op.getNumRegions() > 0 && !isa<gpu::LaunchOp>(op) &&
+                !isControlFlow(&op)))
         return op.emitOpError("has no kernel: the host needs it");
     }
     return success();
   }
 
   Block &block;
-  Launcher launcher;
+  Launcher &launcher;
   SmallVector<linalg::GenericOp> run;
   SmallVector<memref::StoreOp> stores;
 };
@@ -137,8 +140,11 @@ private:
 struct LowerToKernels : pipewright::impl::LowerToKernelsBase<LowerToKernels> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!function.isDeclaration() && failed(FunctionLowering(function).lower()))
-      signalPassFailure();
+    Launcher launcher(function.getName());
+    // What is inside is seen from outside as what it will be.
+    for (Block *block : collectHostBlocks(function))
+      if (failed(BlockLowering(*block, launcher).lower()))
+        return signalPassFailure();
   }
 };
 } // namespace

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HostBlocks.h"
 #include "KernelGroups.h"
 #include "Launch.h"
 #include "Memory.h"
@@ -229,16 +230,14 @@ private:
 struct SplitReductions
     : pipewright::impl::SplitReductionsBase<SplitReductions> {
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
-    if (function.isDeclaration())
-      return;
-    Block &block = function.getBody().front();
     IRRewriter rewriter(&getContext());
-    if (failed(simplifyOps(block, rewriter)))
-      return signalPassFailure();
-    for (Operation &op : llvm::make_early_inc_range(block))
-      if (auto generic = dyn_cast<linalg::GenericOp>(op))
-        split(generic);
+    for (Block *block : collectHostBlocks(getOperation())) {
+      if (failed(simplifyOps(*block, rewriter)))
+        return signalPassFailure();
+      for (Operation &op : llvm::make_early_inc_range(*block))
+        if (auto generic = dyn_cast<linalg::GenericOp>(op))
+          split(generic);
+    }
   }
 
   static void split(linalg::GenericOp op) {

@@ -39,19 +39,17 @@ static Value castBuffer(Value buffer, Location loc, OpBuilder &builder) {
                                            /*strides=*/ArrayRef<int64_t>(one));
 }
 
-static void declareKernel(Operation *user, StringRef name,
-                          ArrayRef<Type> types) {
+static void declareKernel(Operation *user, StringRef name, FunctionType type) {
   auto module = user->getParentOfType<ModuleOp>();
   if (module.lookupSymbol(name))
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto kernel = func::FuncOp::create(builder, module.getLoc(), name,
-                                     builder.getFunctionType(types, {}));
+  auto kernel = func::FuncOp::create(builder, module.getLoc(), name, type);
   kernel.setPrivate();
 }
 
-void host::emitKernelCall(const KernelCall &call, Location loc,
-                          OpBuilder &builder) {
+ResultRange host::emitKernelCall(const KernelCall &call, Location loc,
+                                 OpBuilder &builder) {
   SmallVector<Value> operands;
   for (Value buffer : call.buffers)
     operands.push_back(castBuffer(buffer, loc, builder));
@@ -61,12 +59,14 @@ void host::emitKernelCall(const KernelCall &call, Location loc,
   for (bool flag : call.flags)
     operands.push_back(
         arith::ConstantIntOp::create(builder, loc, flag, /*width=*/32));
-  SmallVector<Type> types(ValueRange(operands).getTypes());
+  auto type =
+      builder.getFunctionType(ValueRange(operands).getTypes(), call.types);
   std::string name =
       getKernelName(call.stem, getElementTypeOrSelf(call.operand.getType()),
                     getElementTypeOrSelf(call.result.getType()));
-  declareKernel(builder.getInsertionBlock()->getParentOp(), name, types);
-  func::CallOp::create(builder, loc, name, TypeRange(), operands);
+  declareKernel(builder.getInsertionBlock()->getParentOp(), name, type);
+  return func::CallOp::create(builder, loc, name, call.types, operands)
+      .getResults();
 }
 
 void host::emitMatMul(const MatMulCall &call, StringRef prefix, Location loc,

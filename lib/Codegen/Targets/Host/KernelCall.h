@@ -23,10 +23,12 @@ struct KernelCall {
   llvm::ArrayRef<mlir::Value> buffers;
   llvm::ArrayRef<int64_t> sizes;
   llvm::ArrayRef<bool> flags;
+  /// What it returns.
+  mlir::TypeRange types = {};
 };
 
-void emitKernelCall(const KernelCall &call, mlir::Location loc,
-                    mlir::OpBuilder &builder);
+mlir::ResultRange emitKernelCall(const KernelCall &call, mlir::Location loc,
+                                 mlir::OpBuilder &builder);
 
 } // namespace pipewright::host
 
