@@ -15,6 +15,7 @@ import unittest
 from cases import CASES, PRECISION_CASES
 from cuda_double import largest_difference, run_on_double
 from harness import EndToEndTest, Layout, Outcome, build_case, train_case
+from pipewright import pipeline
 
 RANKS = 2
 WAYS = ("library", "kernels", "measure")
@@ -56,6 +57,18 @@ class CudaEpilogues(EndToEndTest):
 
     def test_f16(self) -> None:
         self.train("gpt-f16", None)
+
+    def test_other_words_are_refused(self) -> None:
+        case = CASES["skip-mlp-adamw"]
+        output, _ = build_case(case, Layout(target="cuda"), self.folder)
+        message = (
+            "(?s)exit status 2.*PIPEWRIGHT_EPILOGUES is 'fast'; "
+            "it can be 'measure', 'library' or 'kernels'"
+        )
+        with self.assertRaisesRegex(pipeline.CommandError, message):
+            run_on_double(
+                self.library, case, output, self.folder, ranks=1, epilogues="fast"
+            )
 
 
 if __name__ == "__main__":

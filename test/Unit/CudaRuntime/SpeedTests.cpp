@@ -92,6 +92,18 @@ TEST_F(Speed, OfProducts) {
   recordFlops("matmul_bf16_of_transposed", flops, [&] {
     pprtCudaMatmulBF16(a, b, c, 1, size, size, size, 0, 0, 0, 1, 0, 0);
   });
+  // What follows is done by the library.
+  auto *bias = allocateZeros<uint16_t>(size);
+  auto *auxiliary = allocateZeros<uint16_t>(size * size);
+  auto follow = [&](int64_t parts) {
+    pprtCudaEpilogueBF16(a, b, c, bias, auxiliary, size, size, size, parts, 0,
+                         0);
+  };
+  recordFlops("matmul_bf16_with_gelu", flops, [&] {
+    follow(PPRT_EPILOGUE_BIAS | PPRT_EPILOGUE_KEEP | PPRT_EPILOGUE_GELU);
+  });
+  recordFlops("matmul_bf16_with_gelu_gradient", flops,
+              [&] { follow(PPRT_EPILOGUE_GELU_GRADIENT); });
   // All rows are of the first of eight experts.
   int64_t part = size / 8;
   auto *experts = allocateZeros<int64_t>(size);
