@@ -45,6 +45,7 @@ public:
          word(rank.optimizer),
          wide(rank.arenaBytes),
          wide(rank.messageBytes),
+         wide(rank.reductionOffset),
          word(rank.parameters.size()),
          word(rank.buffers.size()),
          word(rank.channels.size()),

@@ -10,6 +10,7 @@
 #include "pipewright/Dialect/PP/PP.h"
 #include "pipewright/Package/Dtypes.h"
 #include "pipewright/Package/PlanSummary.h"
+#include "pipewright/Program/RankMemory.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -202,6 +203,10 @@ void RankDescriber::describeBuffers() {
       pp::BindingAttr binding = place.getBinding();
       if (!place.getSlotOf())
         continue; // Not one per micro-batch.
+      if (binding == RankMemory::getStepWorkspace(binding.getContext())) {
+        description.reductionOffset = place.getOffset(0, /*isEval=*/false);
+        continue;
+      }
       uint32_t number = description.buffers.size();
       buffers[binding] = number;
       BufferDescription &buffer = description.buffers.emplace_back();

@@ -89,7 +89,9 @@ std::string BufferNames::describe(pp::BindingAttr binding) const {
   case pp::BindingKind::Output:
     return "output " + name;
   case pp::BindingKind::Workspace:
-    return "workspace of task " + name;
+    return binding == RankMemory::getStepWorkspace(binding.getContext())
+               ? "workspace of the update"
+               : "workspace of task " + name;
   case pp::BindingKind::Channel: {
     auto channel = symbols.lookup<pp::ChannelOp>(binding.getName());
     return (pp::stringifyChannelKind(channel.getKind()) + " from stage '" +

@@ -60,10 +60,36 @@ LogicalResult RankMemory::touchTask(pp::TaskOp task) {
        llvm::zip_equal(task.getYield().getValues(), task.getResultBindings()))
     touchBinding(binding, value.getType());
   touch(task.getWorkspaceBinding(), *task.getWorkspaceBytes());
+  keepSends();
+  return success();
+}
 
+void RankMemory::keepSends() {
   for (auto [channel, sent] : std::exchange(sends, {}))
     buffers[channel].microbatches[sent].include(position);
-  return success();
+}
+
+pp::BindingAttr RankMemory::getStepWorkspace(MLIRContext *context) {
+  return pp::BindingAttr::get(context, pp::BindingKind::Workspace, "step", 0);
+}
+
+/// Where devices do not add over replicas by themselves, each replica adds one
+/// part of a gradient, of which it has those of the others one by one.
+void RankMemory::touchStep() {
+  int64_t replicas = (*module.getOps<pp::ScheduleOp>().begin()).getReplicas();
+  if (replicas == 1)
+    return;
+  int64_t most = 0;
+  for (auto update : module.getOps<pp::UpdateOp>()) {
+    StringRef name = update.getParameter();
+    if (parameters.contains(bind(pp::BindingKind::Parameter, name)))
+      most = std::max(
+          most, pp::getBytes(symbols.lookup<pp::ParameterOp>(name).getType()));
+  }
+  // Parts are of whole numbers.
+  int64_t part = llvm::divideCeil(most, replicas) + sizeof(double);
+  touch(getStepWorkspace(module.getContext()), part);
+  keepSends();
 }
 
 void RankMemory::touchChannel(StringRef name, bool isSend) {
@@ -92,6 +118,8 @@ LogicalResult RankMemory::visitAction(Operation *op, int64_t actionMicrobatch,
     touchChannel(send.getSymbol(), /*isSend=*/true);
   else if (auto recv = dyn_cast<pp::RecvOp>(op))
     touchChannel(recv.getSymbol(), /*isSend=*/false);
+  else if (isa<pp::StepOp>(op))
+    touchStep();
   return success();
 }
 

@@ -120,12 +120,9 @@ public:
 
   /// Begins to add numbers over all replicas, which do the same; each gets the
   /// same bits. They are there for what is given to the device after `wait`.
-  /// Nothing if the device does not add by itself: then `getScratch` has room
-  /// to do it with messages.
+  /// Nothing if the device does not add by itself: that takes messages.
   virtual std::optional<StartedMessage>
   startAllReduce(const std::vector<Reals> &sums) = 0;
-  /// Memory for `getPartBytes` of core/Replicas.h.
-  virtual void *getScratch() = 0;
 
   /// target += addend
   virtual void add(const Reals &target, const void *addend) = 0;

@@ -29,17 +29,6 @@ static int64_t getPartCount(int64_t count, uint32_t replicas) {
   return (count + replicas - 1) / replicas;
 }
 
-uint64_t pprt::getPartBytes(const PprtDescriptor &descriptor) {
-  uint64_t most = 0;
-  for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
-    const PprtParameter &parameter = descriptor.parameters[i];
-    if (parameter.trainable)
-      most = std::max(most, parameter.tensor.bytes);
-  }
-  // A number more, where they do not divide.
-  return getPartCount(most, descriptor.dataParallel) + sizeof(double);
-}
-
 namespace {
 /// Each replica adds up one part and gives the sum to the others, so that each
 /// sends and receives twice the gradient at most, and all have the same bits.
@@ -47,13 +36,15 @@ class MessageSum {
 public:
   MessageSum(PprtContext &context, uint32_t parameter)
       : context(context), groups(context.groups),
-        gradient(context.getGradient(parameter)), parameter(parameter) {}
+        gradient(context.getGradient(parameter)) {}
 
   void run() {
+    // Messages may still be where there is room now.
+    context.finishMessages();
     uint32_t self = groups.getReplica();
     Reals mine = getPart(self);
     Reals other = mine;
-    other.data = context.device->getScratch();
+    other.data = context.device->at(context.descriptor.reductionOffset);
     forEachOther([&](uint32_t twin) { exchange(twin, getPart(twin), other); },
                  [&] { context.device->add(mine, other.data); });
     forEachOther([&](uint32_t twin) { exchange(twin, mine, getPart(twin)); },
@@ -106,7 +97,6 @@ private:
   PprtContext &context;
   const RankGroups &groups;
   Reals gradient;
-  uint32_t parameter;
 };
 } // namespace
 

@@ -42,10 +42,6 @@ private:
   uint32_t self, ranks, count, replica;
 };
 
-/// The most bytes of a gradient that one replica adds up for all, where devices
-/// do not add by themselves.
-uint64_t getPartBytes(const PprtDescriptor &descriptor);
-
 /// Adds the gradient of parameter \p index over all replicas.
 void reduceGradient(PprtContext &context, uint32_t index);
 

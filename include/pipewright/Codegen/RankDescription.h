@@ -120,6 +120,7 @@ struct RankDescription {
 
   uint64_t arenaBytes = 0;
   uint64_t messageBytes = 0;
+  uint64_t reductionOffset = 0;
 
   std::vector<ParameterDescription> parameters;
   std::vector<BufferDescription> buffers;

@@ -36,7 +36,8 @@ struct BufferUse {
 /// A buffer is needed from the first to the last action on its micro-batch. Of
 /// a message that leaves the rank it is needed longer: the send may not be over
 /// when the next task runs, and the runtime would wait for it before anything
-/// else may use the memory. So it is kept while one more task runs.
+/// else may use the memory. So it is kept while one more task, or the update,
+/// runs.
 class RankMemory {
 public:
   /// What a binding that lasts takes, in bytes.
@@ -55,6 +56,9 @@ public:
   static mlir::FailureOr<RankMemory> get(mlir::ModuleOp module,
                                          const mlir::SymbolTable &symbols,
                                          int64_t rank, int64_t microbatches);
+
+  /// What `pp.step` needs to add gradients over replicas.
+  static pp::BindingAttr getStepWorkspace(mlir::MLIRContext *context);
 
   /// Parameters, gradients and optimizer state, in the order of the model, and
   /// the scale of the loss.
@@ -80,6 +84,8 @@ private:
                                   bool isEval);
   mlir::LogicalResult touchTask(pp::TaskOp task);
   void touchChannel(llvm::StringRef name, bool isSend);
+  void touchStep();
+  void keepSends();
   void touch(pp::BindingAttr binding, int64_t bytes);
   void addParameters();
   void addUpdates();

@@ -14,7 +14,6 @@
 #include "core/Device.h"
 #include "core/Optimizers.h"
 #include "core/Options.h"
-#include "core/Replicas.h"
 #include "launch/Collectives.h"
 
 #include <algorithm>
@@ -95,7 +94,6 @@ public:
   startAllReduce(const std::vector<Reals> &) override {
     return std::nullopt;
   }
-  void *getScratch() override { return scratch.data(); }
   void add(const Reals &target, const void *addend) override {
     visitReals(target, [&](auto *values) {
       addTo(values, static_cast<decltype(values)>(const_cast<void *>(addend)),
@@ -123,7 +121,6 @@ private:
   Transport &transport;
   Trace &trace;
   Arena memory;
-  std::vector<double> scratch;
 };
 } // namespace
 
@@ -154,8 +151,6 @@ Status CpuDevice::start() {
   startCpuBackend();
   if (Status status = checkMessages(); status.failed())
     return status;
-  if (descriptor.dataParallel > 1)
-    scratch.resize(getPartBytes(descriptor) / sizeof(double) + 1);
   Status status = memory.allocate(descriptor.arenaBytes);
   arena = memory.at(0);
   return status;

@@ -21,7 +21,6 @@
 #include "StepNeeds.h"
 #include "Updates.h"
 #include "core/Options.h"
-#include "core/Replicas.h"
 #include "launch/Pause.h"
 
 #include <cstdlib>
@@ -64,7 +63,6 @@ public:
 
   std::optional<StartedMessage>
   startAllReduce(const std::vector<Reals> &sums) override;
-  void *getScratch() override { return scratch; }
   void add(const Reals &target, const void *addend) override {
     cuda::add(target, addend);
   }
@@ -113,7 +111,6 @@ private:
   HostCopies copies;
   HostMemory loading, updateStaging;
   UpdateMemory updateMemory;
-  void *scratch = nullptr;
   std::vector<uint8_t> viewed;
 
   std::vector<Action> actions; ///< of this step, without those it waited for
@@ -241,9 +238,6 @@ void CudaDevice::allocateRest() {
   check(cudaMalloc(reinterpret_cast<void **>(&updateMemory.device),
                    updateMemory.bytes),
         "cannot allocate what updates need");
-  if (descriptor.dataParallel > 1 && !transfers->addsUp())
-    check(cudaMalloc(&scratch, getPartBytes(descriptor)),
-          "cannot allocate what sums of gradients need");
   events.reserve(countEvents(descriptor));
 }
 
@@ -312,7 +306,7 @@ CudaDevice::~CudaDevice() {
   for (cudaStream_t stream : streams)
     if (stream)
       cudaStreamDestroy(stream);
-  for (void *memory : {static_cast<void *>(arena), compute.workspace, scratch,
+  for (void *memory : {static_cast<void *>(arena), compute.workspace,
                        static_cast<void *>(updateMemory.device)})
     if (memory)
       cudaFree(memory);

@@ -195,8 +195,11 @@ typedef struct PprtDescriptor {
   uint32_t optimizer;
 
   uint64_t arenaBytes;
-  uint64_t messageBytes; /* at its end, which only messages use: a device may
-                            have other memory for them */
+  uint64_t messageBytes;    /* at its end, which only messages use: a device may
+                               have other memory for them */
+  uint64_t reductionOffset; /* with several pipelines, of room for one of
+                               `dataParallel` parts of any gradient, during
+                               pprtUpdate */
 
   uint32_t parameterCount;
   uint32_t bufferCount;

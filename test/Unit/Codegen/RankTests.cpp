@@ -103,6 +103,7 @@ protected:
     description.optimizer = PPRT_ADAMW;
     description.arenaBytes = 1ull << 40;
     description.messageBytes = 1ull << 39;
+    description.reductionOffset = 1ull << 38;
     TensorDescription weight{"w", PPRT_F32, {4, 8}, 128};
     description.parameters = {{weight,
                                192,
@@ -216,6 +217,7 @@ TEST_F(CodegenRank, EmitsTheDescriptor) {
   EXPECT_EQ(d.optimizer, PPRT_ADAMW);
   EXPECT_EQ(d.arenaBytes, 1ull << 40);
   EXPECT_EQ(d.messageBytes, 1ull << 39);
+  EXPECT_EQ(d.reductionOffset, 1ull << 38);
 
   ASSERT_EQ(d.parameterCount, 1u);
   const PprtParameter &parameter = d.parameters[0];

@@ -53,7 +53,7 @@ TEST(GroupTransport, NumbersItsRanksAnew) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A rank with one parameter, whose gradient is all that its arena has.
+/// A rank with one parameter, whose gradient is where its arena begins.
 struct Model {
   Model(int64_t count, bool isWide) {
     uint64_t bytes = count * (isWide ? sizeof(double) : sizeof(float));
@@ -61,7 +61,8 @@ struct Model {
     parameter.trainable = 1;
     descriptor.ranks = 1;
     descriptor.dataParallel = 3;
-    descriptor.arenaBytes = bytes;
+    descriptor.reductionOffset = (bytes + 63) / 64 * 64;
+    descriptor.arenaBytes = 2 * descriptor.reductionOffset;
     descriptor.microbatches = 2;
     descriptor.parameterCount = 1;
     descriptor.parameters = &parameter;
