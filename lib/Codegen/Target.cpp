@@ -45,6 +45,13 @@ void CodegenTarget::emitConvolution(const ConvolutionCall &call,
   llvm_unreachable("the target's library has no convolutions");
 }
 
+bool CodegenTarget::hasPooling(const PoolingCall &call) const { return false; }
+
+void CodegenTarget::emitPooling(const PoolingCall &call, mlir::Location loc,
+                                mlir::OpBuilder &builder) const {
+  llvm_unreachable("the target's library does not pool");
+}
+
 void CodegenTarget::addBufferPasses(mlir::OpPassManager &functions) const {}
 
 static TargetRegistry makeRegistry() {

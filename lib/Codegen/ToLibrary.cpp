@@ -7,6 +7,8 @@
 #include "Convolutions.h"
 #include "Destination.h"
 #include "Epilogues.h"
+#include "Pooling.h"
+#include "Windows.h"
 
 #include "pipewright/Codegen/Passes.h"
 #include "pipewright/Codegen/Target.h"
@@ -188,6 +190,67 @@ static void lowerConvolutionToCall(nn::MatMulOp op, const CodegenTarget &target,
   eraseDead(before, rewriter);
 }
 
+/// Has \p result rounded to \p element in a tensor of its own, which what used
+/// it reads; returns that tensor.
+static Value round(Value result, Type element, RewriterBase &rewriter) {
+  Type wide = getElementTypeOrSelf(result);
+  if (wide == element)
+    return result;
+  rewriter.setInsertionPointAfterValue(result);
+  Value rounded = castTo(element, result, rewriter);
+  Value widened = castTo(wide, rounded, rewriter);
+  rewriter.replaceAllUsesExcept(result, widened, rounded.getDefiningOp());
+  return rounded;
+}
+
+/// Makes \p call, if there is pooling and the library has it.
+static void lowerPoolingToCall(std::optional<PoolingCall> call, Location loc,
+                               const CodegenTarget &target,
+                               RewriterBase &rewriter) {
+  if (!call)
+    return;
+  SmallVector<Value *> operands;
+  for (Value *operand : {&call->image, &call->pooled, &call->pooledGradient})
+    if (*operand)
+      operands.push_back(operand);
+  if (!target.hasPooling(*call)) {
+    for (Value *operand : operands)
+      eraseDead(*operand, rewriter);
+    return;
+  }
+  Value result =
+      round(call->result, getElementTypeOrSelf(*operands.front()), rewriter);
+  SmallVector<Value> before(result.getDefiningOp()->getOperands());
+  Destination destination =
+      takeDestination(result, rewriter, /*canAccumulate=*/false);
+  for (Value *operand : operands)
+    *operand = destination.getReadBuffer(*operand, rewriter);
+  call->result = destination.buffer;
+  target.emitPooling(*call, loc, rewriter);
+  finishDestination(destination, result, rewriter);
+  eraseDead(before, rewriter);
+}
+
+/// The ops of one kind in the functions of \p module.
+template <typename OpTy>
+static SmallVector<OpTy> collect(ModuleOp module) {
+  SmallVector<OpTy> ops;
+  for (auto function : module.getOps<func::FuncOp>())
+    function.walk([&](OpTy op) { ops.push_back(op); });
+  return ops;
+}
+
+/// Gradients first: they find the first of the largest by reductions, too,
+/// which are gone then.
+static void lowerPoolingToCalls(ModuleOp module, const CodegenTarget &target,
+                                RewriterBase &rewriter) {
+  for (nn::Col2ImOp op : collect<nn::Col2ImOp>(module))
+    lowerPoolingToCall(matchPoolingGradient(op, rewriter), op.getLoc(), target,
+                       rewriter);
+  for (nn::ReduceOp op : collect<nn::ReduceOp>(module))
+    lowerPoolingToCall(matchPooling(op), op.getLoc(), target, rewriter);
+}
+
 /// The ops in the functions of \p module that may be calls.
 static SmallVector<Operation *> collectContractions(ModuleOp module) {
   SmallVector<Operation *> contractions;
@@ -210,10 +273,11 @@ struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
       return signalPassFailure();
     }
     IRRewriter rewriter(&getContext());
-    if (convolutions)
-      for (Operation *op : collectContractions(getOperation()))
-        if (auto product = dyn_cast<nn::MatMulOp>(op))
-          lowerConvolutionToCall(product, *target, rewriter);
+    if (convolutions) {
+      for (nn::MatMulOp product : collect<nn::MatMulOp>(getOperation()))
+        lowerConvolutionToCall(product, *target, rewriter);
+      lowerPoolingToCalls(getOperation(), *target, rewriter);
+    }
 
     for (Operation *op : collectContractions(getOperation()))
       if (auto product = dyn_cast<nn::MatMulOp>(op))

@@ -11,26 +11,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudnnContext.h"
+#include "CudnnShapes.h"
 #include "Machine.h"
-#include "Numbers.h"
 
 #include "backends/cuda/Cudnn.h"
 
-#include <array>
 #include <memory>
-#include <optional>
 
 using namespace cudadouble;
 
 static Machine &machine() { return Machine::get(); }
-
-using Four = std::array<int, 4>;
-using Two = std::array<int, 2>;
-
-struct cudnnTensorStruct {
-  std::optional<NumberType> type;
-  Four sizes, strides;
-};
 
 struct cudnnFilterStruct {
   std::optional<NumberType> type;
@@ -63,19 +53,6 @@ private:
   std::vector<double> addUp() const;
 };
 } // namespace
-
-static size_t count(const Four &sizes) {
-  return size_t(sizes[0]) * sizes[1] * sizes[2] * sizes[3];
-}
-
-static Four getPacked(const Four &sizes) {
-  return {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3], 1};
-}
-
-static size_t getIndex(const Four &strides, int a, int b, int c, int d) {
-  return size_t(a) * strides[0] + size_t(b) * strides[1] +
-         size_t(c) * strides[2] + size_t(d) * strides[3];
-}
 
 bool Convolution::fits() const {
   const Four &in = image.sizes, &out = output.sizes, &window = weights.sizes;
@@ -170,43 +147,6 @@ Effects Convolution::run() const {
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
-
-static std::optional<NumberType> getNumberType(cudnnDataType_t type) {
-  switch (type) {
-  case CUDNN_DATA_HALF:
-    return NumberType::F16;
-  case CUDNN_DATA_BFLOAT16:
-    return NumberType::BF16;
-  case CUDNN_DATA_FLOAT:
-    return NumberType::F32;
-  default:
-    return std::nullopt;
-  }
-}
-
-template <size_t size>
-static bool readSizes(int given, const int *from, std::array<int, size> &to) {
-  if (given != static_cast<int>(size))
-    return false;
-  std::copy_n(from, size, to.begin());
-  return true;
-}
-
-static cudnnStatus_t getStatus(bool isRight) {
-  return isRight ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
-}
-
-template <typename T>
-static cudnnStatus_t create(T **made) {
-  *made = new T();
-  return CUDNN_STATUS_SUCCESS;
-}
-
-template <typename T>
-static cudnnStatus_t destroy(T *made) {
-  delete made;
-  return CUDNN_STATUS_SUCCESS;
-}
 
 static Convolution describe(Form form, cudnnTensorDescriptor_t image,
                             cudnnFilterDescriptor_t weights,

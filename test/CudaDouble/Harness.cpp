@@ -76,12 +76,13 @@ static void printOutcome() {
   for (const std::string &leak : leaks)
     fprintf(stderr, "double: leak: %s\n", leak.c_str());
   const Machine &machine = Machine::get();
-  const auto &[launches, products, convolutions, attentions, messages, graphs] =
-      machine.counters;
+  const auto &[launches, products, convolutions, poolings, attentions, messages,
+               graphs] = machine.counters;
   fprintf(stderr,
           "double: %ld launches, %ld products, %ld convolutions, "
-          "%ld attentions, %ld messages, %ld graphs\n",
-          launches, products, convolutions, attentions, messages, graphs);
+          "%ld poolings, %ld attentions, %ld messages, %ld graphs\n",
+          launches, products, convolutions, poolings, attentions, messages,
+          graphs);
   bool isMissing =
       machine.options.fault.kind != FaultKind::None && !machine.faultHappened;
   if (isMissing)

@@ -161,8 +161,8 @@ public:
   bool isSteady = false;
   bool hasEnded = false; ///< the steps that it has found
   struct {
-    long launches = 0, products = 0, convolutions = 0, attentions = 0,
-         messages = 0, graphLaunches = 0;
+    long launches = 0, products = 0, convolutions = 0, poolings = 0,
+         attentions = 0, messages = 0, graphLaunches = 0;
   } counters;
   bool faultHappened = false;
   int graphs = 0; ///< that are not destroyed

@@ -105,7 +105,8 @@ static cl::opt<std::string>
                   "those that are common)"));
 static cl::opt<std::string> convolutions(
     "convolutions", cl::value_desc("library|kernels"), PIPEWRIGHT_OPTION,
-    cl::desc("What computes convolutions: the target's library (cuda: cuDNN), "
+    cl::desc("What computes convolutions and pooling: the target's library "
+             "(cuda: cuDNN), "
              "or generated code (default: the library if this build of "
              "Pipewright knows it)"));
 static cl::opt<std::string>

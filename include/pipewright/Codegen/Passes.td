@@ -58,7 +58,7 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
 }
 
 def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
-  let summary = "turn contractions and convolutions into library calls";
+  let summary = "turn contractions, convolutions and pooling into library calls";
   let description = [{
     Requires functions as `--nn-lower-functions` leaves them. A contraction
     whose value goes to a result or an accumulator of the function writes
@@ -68,7 +68,9 @@ def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
     A convolution over one or two axes is a product with windows, `nn.im2col`,
     and so is the gradient for its weights; in that for its input, windows are
     added up by `nn.col2im`. Together with the moves around it, each is a call
-    where the library has it.
+    where the library has it. Pooling is a reduction of windows, and its gradient
+    is added up in the same way; so they are, too. If the library's result has
+    fewer digits than the op's, it is rounded.
 
     Libraries may compute a product together with a bias, with ReLU or GELU or
     with the gradient of GELU. Where the result only goes to memory or to other
@@ -79,7 +81,7 @@ def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
     Option<"targetName", "target", "std::string", "\"cpu\"",
            "The target whose library is called">,
     Option<"convolutions", "convolutions", "bool", "true",
-           "Call the library for convolutions, too">,
+           "Call the library for convolutions and pooling, too">,
   ];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::arith::ArithDialect",
@@ -432,7 +434,7 @@ def AnnotateWorkspaces : Pass<"pp-annotate-workspaces", "::mlir::ModuleOp"> {
     Option<"processor", "processor", "std::string", "\"native\"",
            "The processor, by the target's own names">,
     Option<"convolutions", "convolutions", "bool", "true",
-           "Call the library for convolutions, too">,
+           "Call the library for convolutions and pooling, too">,
   ];
 }
 

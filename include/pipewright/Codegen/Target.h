@@ -39,8 +39,8 @@ struct TargetOptions {
   /// The processor, by the target's own names, or several; `native` is what
   /// the target takes if nothing is said.
   std::string processor = "native";
-  /// Whether convolutions are calls of the target's library, instead of code
-  /// that is generated; absent: as `resolveOptions` says.
+  /// Whether convolutions and pooling are calls of the target's library,
+  /// instead of code that is generated; absent: as `resolveOptions` says.
   std::optional<bool> libraryConvolutions = std::nullopt;
 };
 
@@ -89,23 +89,48 @@ struct ExpertCall {
   bool accumulate;
 };
 
+/// Windows that slide over two axes of images [batch, channels, height, width].
+struct SlidingWindows {
+  int64_t batch, channels;
+  std::array<int64_t, 2> input, kernel, output;
+  /// `padding` elements are on both sides of an axis.
+  std::array<int64_t, 2> padding, strides, dilations;
+};
+
 enum class ConvolutionForm { Forward, InputGradient, WeightGradient };
 
-/// A convolution over two axes, or one of its gradients, on contiguous memrefs.
-/// Images are [batch, channels, height, width], weights [output channels, input
-/// channels of a group, height, width].
-struct ConvolutionCall {
+/// A convolution, or one of its gradients, on contiguous memrefs. Padding is
+/// zeros. Weights are [output channels, input channels of a group, height,
+/// width].
+struct ConvolutionCall : SlidingWindows {
   ConvolutionForm form;
   /// Forward: the image and the weights. InputGradient: the output's gradient
   /// and the weights. WeightGradient: the output's gradient and the image.
   mlir::Value lhs, rhs;
   mlir::Value result;
-  int64_t batch, groups, inputChannels, outputChannels;
-  std::array<int64_t, 2> input, kernel, output;
-  /// `padding` zeros are on both sides of an axis.
-  std::array<int64_t, 2> padding, strides, dilations;
+  int64_t groups, outputChannels;
   /// The numbers are added to what the result holds.
   bool accumulate;
+};
+
+enum class PoolingForm {
+  Max,         ///< the largest element; padding is never it
+  Sum,         ///< of all elements; padding is zeros
+  Average,     ///< the sum by the number of elements, those of padding as well
+  MaxGradient, ///< the first of the largest elements has it
+  SumGradient,
+  AverageGradient
+};
+
+/// Pooling of each channel, or the gradient for the image, on contiguous
+/// memrefs.
+struct PoolingCall : SlidingWindows {
+  PoolingForm form;
+  /// Null where they are not read: the image is by all but the gradients of
+  /// sums and averages, what was pooled of it by MaxGradient, and the gradient
+  /// of that by all gradients.
+  mlir::Value image, pooled, pooledGradient;
+  mlir::Value result;
 };
 
 /// What follows a product and its bias.
@@ -191,6 +216,12 @@ public:
 
   virtual void emitConvolution(const ConvolutionCall &call, mlir::Location loc,
                                mlir::OpBuilder &builder) const;
+
+  /// The same for pooling.
+  virtual bool hasPooling(const PoolingCall &call) const;
+
+  virtual void emitPooling(const PoolingCall &call, mlir::Location loc,
+                           mlir::OpBuilder &builder) const;
 
   /// Adds passes on bufferized layer functions that run before their workspace
   /// is planned: it has the buffers that they leave, each of which shares

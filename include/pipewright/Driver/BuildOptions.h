@@ -106,8 +106,8 @@ struct BuildOptions {
   std::string target = "cpu";
   /// The processor, by the target's own names.
   std::string processor = "native";
-  /// Whether convolutions are calls of the target's library; absent: as it
-  /// does best.
+  /// Whether convolutions and pooling are calls of the target's library;
+  /// absent: as it does best.
   std::optional<bool> libraryConvolutions;
   /// Where the IR after each phase goes; empty: nowhere.
   std::string emitIr;

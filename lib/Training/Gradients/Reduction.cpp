@@ -46,10 +46,10 @@ static Value productGradient(nn::ReduceOp op, Value dy, GradientBuilder &b) {
                   zero);
 }
 
-/// Whether \p op reduces the windows of a kernel: it pools.
-static bool isPooling(nn::ReduceOp op) {
+/// Whether \p op takes the largest of the windows of a kernel: it pools.
+static bool isMaxPooling(nn::ReduceOp op) {
   auto windows = op.getOperand().getDefiningOp<nn::Im2ColOp>();
-  if (!windows)
+  if (!windows || op.getKind() != nn::Reduction::Max)
     return false;
   int64_t spatial = windows.getStrides().size();
   return op.getAxes() == ArrayRef<int64_t>(getAxes(2, 2 + spatial));
@@ -71,19 +71,20 @@ static Value numberAlong(ArrayRef<int64_t> axes, ArrayRef<int64_t> shape,
       shape);
 }
 
-/// Of equal extremes of a window the first one has the gradient, as in PyTorch;
-/// if there are NaNs, the first of them.
-static Value poolingGradient(nn::ReduceOp op, Value dy, GradientBuilder &b) {
+/// Of equal elements that are the largest of a window the first one has the
+/// gradient, as in PyTorch; if there are NaNs, the first of them. Code
+/// generation knows it by these ops.
+static Value maxPoolingGradient(nn::ReduceOp op, Value dy, GradientBuilder &b) {
   Value x = op.getOperand();
   ArrayRef<int64_t> shape = getShape(x), axes = op.getAxes();
   auto repeat = [&](Value value) { return b.repeatAlong(value, axes, shape); };
-  Value isExtreme = b.create<nn::OrOp>(
+  Value isLargest = b.create<nn::OrOp>(
       b.compare(nn::Comparison::Equal, x, repeat(op.getResult())),
       b.compare(nn::Comparison::NotEqual, x, x));
   Value number = numberAlong(axes, shape, b);
   Value nowhere = b.constant(std::numeric_limits<int32_t>::max(), number);
   Value first =
-      b.reduce(nn::Reduction::Min, b.select(isExtreme, number, nowhere), axes);
+      b.reduce(nn::Reduction::Min, b.select(isLargest, number, nowhere), axes);
   Value isFirst = b.compare(nn::Comparison::Equal, number, repeat(first));
   return b.select(isFirst, repeat(dy), b.constant(0, x));
 }
@@ -101,8 +102,8 @@ static Value reduceGradient(nn::ReduceOp op, Value dy, GradientBuilder &b) {
   }
   case nn::Reduction::Max:
   case nn::Reduction::Min:
-    return isPooling(op) ? poolingGradient(op, dy, b)
-                         : extremeGradient(op, dy, b);
+    return isMaxPooling(op) ? maxPoolingGradient(op, dy, b)
+                            : extremeGradient(op, dy, b);
   case nn::Reduction::Prod:
     return productGradient(op, dy, b);
   }

@@ -11,6 +11,7 @@
 
 #include "Convolution.h"
 #include "Cudnn.h"
+#include "CudnnTensor.h"
 #include "Plans.h"
 #include "Stream.h"
 #include "pprt/Cuda.h"
@@ -23,8 +24,6 @@ using namespace pprt::cuda;
 
 namespace {
 enum class Form { Forward, InputGradient, WeightGradient };
-
-using Pair = std::array<int, 2>; ///< of height and width
 
 struct Shape {
   Form form;
@@ -89,20 +88,6 @@ private:
 };
 } // namespace
 
-static const char *getName(cudnnDataType_t type) {
-  return type == CUDNN_DATA_FLOAT  ? "f32"
-         : type == CUDNN_DATA_HALF ? "f16"
-                                   : "bf16";
-}
-
-template <size_t count>
-static std::string join(const std::array<int, count> &sizes) {
-  std::string text;
-  for (int size : sizes)
-    text += (text.empty() ? "" : " x ") + std::to_string(size);
-  return text;
-}
-
 std::string Shape::describe() const {
   const char *what = form == Form::Forward ? "the convolution"
                      : form == Form::InputGradient
@@ -121,19 +106,6 @@ std::string Shape::describe() const {
 static constexpr const char *cannotDescribe =
     "cannot describe a convolution to cuDNN";
 
-/// Of numbers without gaps, the last axis fastest.
-static cudnnTensorDescriptor_t makeTensor(cudnnDataType_t type,
-                                          const std::array<int, 4> &sizes) {
-  std::array<int, 4> strides = {sizes[1] * sizes[2] * sizes[3],
-                                sizes[2] * sizes[3], sizes[3], 1};
-  cudnnTensorDescriptor_t tensor;
-  check(getCudnn().cudnnCreateTensorDescriptor(&tensor), cannotDescribe);
-  check(getCudnn().cudnnSetTensorNdDescriptor(tensor, type, sizes.size(),
-                                              sizes.data(), strides.data()),
-        cannotDescribe);
-  return tensor;
-}
-
 static cudnnFilterDescriptor_t makeFilter(cudnnDataType_t type,
                                           const std::array<int, 4> &sizes) {
   cudnnFilterDescriptor_t filter;
@@ -147,8 +119,8 @@ static cudnnFilterDescriptor_t makeFilter(cudnnDataType_t type,
 Plan::Plan(const Key &key) : form(key.shape.form) {
   const Shape &s = key.shape;
   const Cudnn &cudnn = getCudnn();
-  image = makeTensor(s.type, s.getImage());
-  output = makeTensor(s.type, s.getOutput());
+  image = makeTensor(s.type, s.getImage(), cannotDescribe);
+  output = makeTensor(s.type, s.getOutput(), cannotDescribe);
   weights = makeFilter(s.type, s.getWeights());
   check(cudnn.cudnnCreateConvolutionDescriptor(&convolution), cannotDescribe);
   check(cudnn.cudnnSetConvolutionNdDescriptor(
@@ -272,10 +244,6 @@ void cuda::forgetConvolutions() { getPlans().forget(); }
 //===----------------------------------------------------------------------===//
 // Convolutions
 //===----------------------------------------------------------------------===//
-
-static Pair makePair(int64_t height, int64_t width) {
-  return {static_cast<int>(height), static_cast<int>(width)};
-}
 
 static void convolve(const Shape &shape, const void *a, const void *b,
                      void *result, bool accumulate) {

@@ -37,6 +37,11 @@
   FUNCTION(cudnnGetConvolutionBackwardFilterAlgorithm_v7)                      \
   FUNCTION(cudnnGetConvolutionBackwardFilterWorkspaceSize)                     \
   FUNCTION(cudnnConvolutionBackwardFilter)                                     \
+  FUNCTION(cudnnCreatePoolingDescriptor)                                       \
+  FUNCTION(cudnnDestroyPoolingDescriptor)                                      \
+  FUNCTION(cudnnSetPoolingNdDescriptor)                                        \
+  FUNCTION(cudnnPoolingForward)                                                \
+  FUNCTION(cudnnPoolingBackward)                                               \
   FUNCTION(cudnnBackendCreateDescriptor)                                       \
   FUNCTION(cudnnBackendDestroyDescriptor)                                      \
   FUNCTION(cudnnBackendSetAttribute)                                           \
@@ -46,8 +51,8 @@
 
 namespace pprt::cuda {
 
-/// Programs without convolutions and attention run where there is no cuDNN, so
-/// that nothing is linked with it.
+/// Programs without convolutions, pooling and attention run where there is no
+/// cuDNN, so that nothing is linked with it.
 struct Cudnn {
 #define PPRT_CUDNN_FUNCTION(NAME) decltype(&::NAME) NAME;
   PPRT_CUDNN_FUNCTIONS(PPRT_CUDNN_FUNCTION)

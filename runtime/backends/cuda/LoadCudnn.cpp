@@ -16,8 +16,8 @@ using namespace pprt::cuda;
 [[noreturn]] static void failToLoad() {
   const char *reason = dlerror();
   fail(ExitCode::Data,
-       std::string(
-           "cannot load cuDNN, which computes convolutions and attention: ") +
+       std::string("cannot load cuDNN, which computes convolutions, pooling "
+                   "and attention: ") +
            (reason ? reason : "unknown reason") +
            "; install cuDNN 9, name its libcudnn.so.9 in PIPEWRIGHT_CUDNN, or "
            "build with '--convolutions kernels' and '--attention kernels'");

@@ -8,6 +8,7 @@
 #include "Convolution.h"
 #include "Epilogues.h"
 #include "Modules.h"
+#include "Pooling.h"
 #include "Products.h"
 #include "log/Message.h"
 
@@ -120,4 +121,5 @@ void cuda::release() {
   forgetEpilogues();
   forgetProducts();
   forgetConvolutions();
+  forgetPooling();
 }

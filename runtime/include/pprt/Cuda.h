@@ -153,6 +153,36 @@ PPRT_DECLARE_CONVOLUTIONS(BF16, uint16_t)
 PPRT_DECLARE_CONVOLUTIONS(F16, uint16_t)
 #undef PPRT_DECLARE_CONVOLUTIONS
 
+/* Pooling of each channel, as convolutions. Padding is never the largest, and
+ * zero in sums; averages are sums by kernelHeight * kernelWidth. Of equal
+ * elements that are the largest, the first one has the gradient. */
+#define PPRT_POOLING_SIZES                                                     \
+  int64_t batch, int64_t channels, int64_t inputHeight, int64_t inputWidth,    \
+      int64_t kernelHeight, int64_t kernelWidth, int64_t outputHeight,         \
+      int64_t outputWidth, int64_t paddingHeight, int64_t paddingWidth,        \
+      int64_t strideHeight, int64_t strideWidth
+#define PPRT_DECLARE_POOLING(TYPE, ELEMENT)                                    \
+  void pprtCudaPoolingMax##TYPE(const ELEMENT *image, ELEMENT *output,         \
+                                PPRT_POOLING_SIZES);                           \
+  void pprtCudaPoolingSum##TYPE(const ELEMENT *image, ELEMENT *output,         \
+                                PPRT_POOLING_SIZES);                           \
+  void pprtCudaPoolingAverage##TYPE(const ELEMENT *image, ELEMENT *output,     \
+                                    PPRT_POOLING_SIZES);                       \
+  void pprtCudaPoolingMaxGradient##TYPE(                                       \
+      const ELEMENT *image, const ELEMENT *output,                             \
+      const ELEMENT *outputGradient, ELEMENT *imageGradient,                   \
+      PPRT_POOLING_SIZES);                                                     \
+  void pprtCudaPoolingSumGradient##TYPE(const ELEMENT *outputGradient,         \
+                                        ELEMENT *imageGradient,                \
+                                        PPRT_POOLING_SIZES);                   \
+  void pprtCudaPoolingAverageGradient##TYPE(const ELEMENT *outputGradient,     \
+                                            ELEMENT *imageGradient,            \
+                                            PPRT_POOLING_SIZES);
+PPRT_DECLARE_POOLING(F32, float)
+PPRT_DECLARE_POOLING(BF16, uint16_t)
+PPRT_DECLARE_POOLING(F16, uint16_t)
+#undef PPRT_DECLARE_POOLING
+
 /* Attention, contiguous: queries are [batch, heads, queries, size], keys
  * [batch, groups, keys, size], values [batch, groups, keys, valueSize], and
  * results [batch, heads, queries, valueSize]. Each head has the keys of its

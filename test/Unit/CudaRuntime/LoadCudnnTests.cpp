@@ -13,11 +13,12 @@ using namespace pprt::cuda;
 
 TEST(LoadCudnnDeathTest, SaysWhatToDoWithoutTheLibrary) {
   setenv("PIPEWRIGHT_CUDNN", "/nowhere/libcudnn.so.9", /*overwrite=*/1);
-  EXPECT_EXIT(getCudnn(), testing::ExitedWithCode(3),
-              "cannot load cuDNN, which computes convolutions and attention: "
-              "/nowhere/libcudnn.so.9: .*; install cuDNN 9, name its "
-              "libcudnn.so.9 in PIPEWRIGHT_CUDNN, or build with "
-              "'--convolutions kernels' and '--attention kernels'");
+  EXPECT_EXIT(
+      getCudnn(), testing::ExitedWithCode(3),
+      "cannot load cuDNN, which computes convolutions, pooling and attention: "
+      "/nowhere/libcudnn.so.9: .*; install cuDNN 9, name its "
+      "libcudnn.so.9 in PIPEWRIGHT_CUDNN, or build with "
+      "'--convolutions kernels' and '--attention kernels'");
 }
 
 // The library of mathematical functions is one without convolutions.

@@ -17,9 +17,15 @@ namespace pipewright::cuda {
 /// for the host, which launches them.
 void addLoweringPasses(mlir::OpPassManager &pm, llvm::StringRef chips);
 
-/// Whether convolutions are calls of cuDNN, if that is what is \p asked, or
-/// nothing; an error if the runtime was built without it.
+/// Whether convolutions and pooling are calls of cuDNN, if that is what is \p
+/// asked, or nothing; an error if the runtime was built without it.
 llvm::Expected<bool> resolveConvolutions(std::optional<bool> asked);
+
+/// Whether cuDNN computes with numbers of type \p element.
+bool isLibraryFloat(mlir::Type element);
+
+/// Whether cuDNN, which has 32 bits for it, counts the elements of \p tensor.
+bool isCountable(mlir::Value tensor);
 
 /// Whether cuDNN computes \p call, which has tensors.
 bool hasConvolution(const ConvolutionCall &call);
@@ -28,6 +34,11 @@ bool hasConvolution(const ConvolutionCall &call);
 /// runtime's functions begin with \p prefix.
 void emitConvolution(const ConvolutionCall &call, llvm::StringRef prefix,
                      mlir::Location loc, mlir::OpBuilder &builder);
+
+/// The same for pooling.
+bool hasPooling(const PoolingCall &call);
+void emitPooling(const PoolingCall &call, llvm::StringRef prefix,
+                 mlir::Location loc, mlir::OpBuilder &builder);
 
 /// Whether cuBLASLt computes \p call, which has tensors.
 bool hasEpilogue(const EpilogueCall &call);

@@ -98,6 +98,13 @@ struct CUDATarget : CodegenTarget {
                        mlir::OpBuilder &builder) const override {
     cuda::emitConvolution(call, prefix, loc, builder);
   }
+  bool hasPooling(const PoolingCall &call) const override {
+    return cuda::hasPooling(call);
+  }
+  void emitPooling(const PoolingCall &call, mlir::Location loc,
+                   mlir::OpBuilder &builder) const override {
+    cuda::emitPooling(call, prefix, loc, builder);
+  }
   void emitCopy(const CopyCall &call, mlir::Location loc,
                 mlir::OpBuilder &builder) const override {
     mlir::LLVM::CallOp::create(

@@ -25,16 +25,18 @@ llvm::Expected<bool> cuda::resolveConvolutions(std::optional<bool> asked) {
   return asked.value_or(isKnown);
 }
 
-/// cuDNN counts elements in 32 bits.
-static bool isCountable(Value tensor) {
+bool cuda::isCountable(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   return type.getNumElements() <= std::numeric_limits<int32_t>::max();
 }
 
+bool cuda::isLibraryFloat(Type element) {
+  return element.isF32() || element.isBF16() || element.isF16();
+}
+
 bool cuda::hasConvolution(const ConvolutionCall &call) {
   Type element = getElementTypeOrSelf(call.result);
-  return (element.isF32() || element.isBF16() || element.isF16()) &&
-         getElementTypeOrSelf(call.lhs) == element &&
+  return isLibraryFloat(element) && getElementTypeOrSelf(call.lhs) == element &&
          getElementTypeOrSelf(call.rhs) == element && isCountable(call.lhs) &&
          isCountable(call.rhs) && isCountable(call.result);
 }
@@ -53,7 +55,7 @@ static StringRef getStem(ConvolutionForm form) {
 
 void cuda::emitConvolution(const ConvolutionCall &call, StringRef prefix,
                            Location loc, OpBuilder &builder) {
-  SmallVector<int64_t> sizes = {call.batch, call.groups, call.inputChannels,
+  SmallVector<int64_t> sizes = {call.batch, call.groups, call.channels,
                                 call.outputChannels};
   for (const std::array<int64_t, 2> &pair :
        {call.input, call.kernel, call.output, call.padding, call.strides,
