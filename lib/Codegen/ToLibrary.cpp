@@ -167,29 +167,6 @@ static void lowerToCall(nn::ExpertOuterOp op, const CodegenTarget &target,
   lowerExpertsToCall(op, target, rewriter);
 }
 
-/// Makes the convolution that \p op is the product of a call, if the library
-/// has it.
-static void lowerConvolutionToCall(nn::MatMulOp op, const CodegenTarget &target,
-                                   RewriterBase &rewriter) {
-  std::optional<ConvolutionCall> call =
-      matchConvolution(op, describe(op), rewriter);
-  if (!call)
-    return;
-  if (!target.hasConvolution(*call))
-    return eraseDead({call->lhs, call->rhs}, rewriter);
-  Value result = call->result;
-  SmallVector<Value> before(result.getDefiningOp()->getOperands());
-  Location loc = op.getLoc();
-  Destination destination = takeDestination(result, rewriter);
-  call->lhs = destination.getReadBuffer(call->lhs, rewriter);
-  call->rhs = destination.getReadBuffer(call->rhs, rewriter);
-  call->result = destination.buffer;
-  call->accumulate = destination.accumulate;
-  target.emitConvolution(*call, loc, rewriter);
-  finishDestination(destination, result, rewriter);
-  eraseDead(before, rewriter);
-}
-
 /// Has \p result rounded to \p element in a tensor of its own, which what used
 /// it reads; returns that tensor.
 static Value round(Value result, Type element, RewriterBase &rewriter) {
@@ -201,6 +178,29 @@ static Value round(Value result, Type element, RewriterBase &rewriter) {
   Value widened = castTo(wide, rounded, rewriter);
   rewriter.replaceAllUsesExcept(result, widened, rounded.getDefiningOp());
   return rounded;
+}
+
+/// Makes the convolution that \p op is the product of a call, if the library
+/// has it.
+static void lowerConvolutionToCall(nn::MatMulOp op, const CodegenTarget &target,
+                                   RewriterBase &rewriter) {
+  std::optional<ConvolutionCall> call =
+      matchConvolution(op, describe(op), rewriter);
+  if (!call)
+    return;
+  if (!target.hasConvolution(*call))
+    return eraseDead({call->lhs, call->rhs}, rewriter);
+  Location loc = op.getLoc();
+  Value result = round(call->result, getElementTypeOrSelf(call->lhs), rewriter);
+  SmallVector<Value> before(result.getDefiningOp()->getOperands());
+  Destination destination = takeDestination(result, rewriter);
+  call->lhs = destination.getReadBuffer(call->lhs, rewriter);
+  call->rhs = destination.getReadBuffer(call->rhs, rewriter);
+  call->result = destination.buffer;
+  call->accumulate = destination.accumulate;
+  target.emitConvolution(*call, loc, rewriter);
+  finishDestination(destination, result, rewriter);
+  eraseDead(before, rewriter);
 }
 
 /// Makes \p call, if there is pooling and the library has it.

@@ -155,22 +155,50 @@ nn.function @padded_with_one(%x: tensor<2x4x6xf32>, %w: tensor<6x12xf32>) -> ten
   nn.return %6 : tensor<2x6x6xf32>
 }
 
-// Sums of bf16 in f32, three axes, windows that leave out one that would fit,
-// and products that something else uses stay products.
+// The library rounds the gradient of narrow weights before it is added to the
+// accumulator.
 
 // CHECK-LABEL: func.func @layer.widened(
-// CHECK-NOT: Convolution
-// CHECK: nn.im2col
-// CHECK: call @pprtCudaMatmulBF16F32(
-nn.function @widened(%x: tensor<2x4x9xbf16>, %dy: tensor<2x6x7xbf16>) -> tensor<6x12xf32> {
+// CHECK-NOT: nn.im2col
+// CHECK: %[[NARROW:.*]] = memref.alloc() : memref<6x12xbf16>
+// CHECK: %[[TARGET:.*]] = memref.reinterpret_cast %[[NARROW]]
+// CHECK: %[[ADD:.*]] = arith.constant 0 : i32
+// CHECK-NEXT: call @pprtCudaConvolutionWeightGradientBF16(%{{.*}}, %{{.*}}, %[[TARGET]], {{.*}}, %[[ADD]])
+// CHECK: %[[GRADIENT:.*]] = bufferization.to_tensor %[[NARROW]]
+// CHECK: %[[WIDE:.*]] = nn.cast %[[GRADIENT]] : tensor<6x12xbf16> -> tensor<6x12xf32>
+// CHECK: nn.accumulate %{{.*}}, %[[WIDE]]
+// CHECK-NOT: nn.matmul
+// CHECK: return
+nn.function @widened(%acc: tensor<6x12xf32>, %x: tensor<2x4x9xbf16>, %dy: tensor<2x6x7xbf16>) -> tensor<6x12xf32> {
   %0 = nn.im2col %x strides [1] dilations [1] : tensor<2x4x9xbf16> -> tensor<2x4x3x7xbf16>
   %1 = nn.transpose %0 [1, 2, 0, 3] : tensor<2x4x3x7xbf16> -> tensor<4x3x2x7xbf16>
   %2 = nn.reshape %1 : tensor<4x3x2x7xbf16> -> tensor<12x14xbf16>
   %3 = nn.transpose %dy [1, 0, 2] : tensor<2x6x7xbf16> -> tensor<6x2x7xbf16>
   %4 = nn.reshape %3 : tensor<6x2x7xbf16> -> tensor<6x14xbf16>
   %5 = nn.matmul %4, %2 transpose_rhs : tensor<6x14xbf16>, tensor<12x14xbf16> -> tensor<6x12xf32>
-  nn.return %5 : tensor<6x12xf32>
+  %6 = nn.accumulate %acc, %5 : tensor<6x12xf32>
+  nn.return %6 : tensor<6x12xf32>
 }
+
+// So it does with that of a narrow input.
+
+// CHECK-LABEL: func.func @layer.widened_input(
+// CHECK: call @pprtCudaConvolutionInputGradientBF16(
+// CHECK: nn.cast %{{.*}} : tensor<2x4x9xbf16> -> tensor<2x4x9xf32>
+// CHECK-NOT: nn.matmul
+// CHECK: return
+nn.function @widened_input(%dy: tensor<2x6x7xbf16>, %w: tensor<6x12xbf16>) -> tensor<2x4x9xf32> {
+  %0 = nn.transpose %dy [1, 0, 2] : tensor<2x6x7xbf16> -> tensor<6x2x7xbf16>
+  %1 = nn.reshape %0 : tensor<6x2x7xbf16> -> tensor<6x14xbf16>
+  %2 = nn.matmul %w, %1 transpose_lhs : tensor<6x12xbf16>, tensor<6x14xbf16> -> tensor<12x14xf32>
+  %3 = nn.reshape %2 : tensor<12x14xf32> -> tensor<4x3x2x7xf32>
+  %4 = nn.transpose %3 [2, 0, 1, 3] : tensor<4x3x2x7xf32> -> tensor<2x4x3x7xf32>
+  %5 = nn.col2im %4 strides [1] dilations [1] : tensor<2x4x3x7xf32> -> tensor<2x4x9xf32>
+  nn.return %5 : tensor<2x4x9xf32>
+}
+
+// Three axes, windows that leave out one that would fit, and products that
+// something else uses stay products.
 
 // CHECK-LABEL: func.func @layer.three_axes(
 // CHECK-NOT: Convolution

@@ -25,11 +25,7 @@ from pipewright.tensorfiles import integers, uniform
 
 RANKS = 2
 CLASSES = 3
-CONVOLUTIONS = [
-    "ConvolutionF32",
-    "ConvolutionInputGradientF32",
-    "ConvolutionWeightGradientF32",
-]
+CONVOLUTIONS = ["Convolution", "ConvolutionInputGradient", "ConvolutionWeightGradient"]
 POOLING = ["PoolingMax", "PoolingMaxGradient", "PoolingAverage", "PoolingAverageGradient"]
 
 
@@ -153,7 +149,8 @@ class CudaConvolutions(EndToEndTest):
                     self.assertLess(largest, case.learning_rate / 10)
 
     def test_convolutions(self) -> None:
-        self.check(make_case(convolutions, [2, 8, 7]), CONVOLUTIONS, 1e-5)
+        case = make_case(convolutions, [2, 8, 7])
+        self.check(case, [f"{name}F32" for name in CONVOLUTIONS], 1e-5)
 
     def test_pooling(self) -> None:
         case = make_case(pooling, [2, 13, 11])
@@ -162,7 +159,7 @@ class CudaConvolutions(EndToEndTest):
 
     def check_narrow_pooling(self, precision: str, tolerance: float) -> None:
         case = make_case(pooling, [2, 13, 11], precision=precision)
-        names = [f"{name}{precision.upper()}" for name in POOLING]
+        names = [f"{name}{precision.upper()}" for name in CONVOLUTIONS + POOLING]
         self.check(case, names, tolerance)
 
     def test_pooling_bf16(self) -> None:

@@ -211,7 +211,9 @@ public:
                      mlir::Location loc, mlir::OpBuilder &builder) const;
 
   /// Whether the target's library computes \p call, which still has tensors;
-  /// if not, it is lowered as the ops that it was. By default it has none.
+  /// if not, it is lowered as the ops that it was. By default it has none. A
+  /// result of another type than the operands' is what the library's is
+  /// converted to.
   virtual bool hasConvolution(const ConvolutionCall &call) const;
 
   virtual void emitConvolution(const ConvolutionCall &call, mlir::Location loc,

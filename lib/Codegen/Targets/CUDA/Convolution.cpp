@@ -35,9 +35,10 @@ bool cuda::isLibraryFloat(Type element) {
 }
 
 bool cuda::hasConvolution(const ConvolutionCall &call) {
-  Type element = getElementTypeOrSelf(call.result);
-  return isLibraryFloat(element) && getElementTypeOrSelf(call.lhs) == element &&
-         getElementTypeOrSelf(call.rhs) == element && isCountable(call.lhs) &&
+  Type element = getElementTypeOrSelf(call.lhs);
+  Type result = getElementTypeOrSelf(call.result);
+  return isLibraryFloat(element) && getElementTypeOrSelf(call.rhs) == element &&
+         (result == element || result.isF32()) && isCountable(call.lhs) &&
          isCountable(call.rhs) && isCountable(call.result);
 }
 
