@@ -187,13 +187,19 @@ void Cutter::findBackwardOps() {
   }
 }
 
-/// W takes over what B computed, except what costs nothing to make again.
+/// Whether it costs next to nothing to make the results of \p op again: windows
+/// are many times their image.
+static bool isMadeAgain(Operation &op) {
+  return isa<nn::ConstantOp, nn::ReshapeOp, nn::BroadcastOp, nn::PadOp,
+             nn::Im2ColOp, nn::TransposeOp>(op);
+}
+
+/// W takes over what B computed, except what it makes again.
 Part Cutter::cutWeight(const Leaves &backwardLeaves) {
   findBackwardOps();
   Leaves leaves = backwardLeaves;
   for (Operation &op : adjoint.getBody()) {
-    if (!backwardOps.contains(&op) ||
-        isa<nn::ConstantOp, nn::ReshapeOp, nn::BroadcastOp>(op))
+    if (!backwardOps.contains(&op) || isMadeAgain(op))
       continue;
     for (Value result : op.getResults()) {
       leaves.try_emplace(result,
