@@ -63,6 +63,33 @@ def convolutions() -> Graph:
     return graph
 
 
+def transposed() -> Graph:
+    """Transposed convolutions, with groups and without."""
+    graph = Graph("transposed")
+    x = graph.input("x", DataType.FLOAT, ["batch", 2, 6, 5])
+    image = functools.partial(add_layer, graph, layer="layers.0")
+    x = image(x, "plain", "Conv", [4, 2, 3, 3], pads=[1, 1, 1, 1])
+    groups = graph.scope("/layers.0/groups")
+    weight = weights.normal(0, "groups", [4, 2, 3, 2], 0.4)
+    x = groups.node(
+        "Tanh",
+        groups.node(
+            "ConvTranspose",
+            x,
+            graph.initializer("layers.0.groups.weight", weight),
+            group=2,
+            dilations=[2, 1],
+        ),
+    )
+    other = functools.partial(add_layer, graph, layer="layers.1")
+    pads = [1, 0, 1, 0]
+    x = other(x, "back", "ConvTranspose", [4, CLASSES, 3, 2], strides=[2, 1], pads=pads)
+    head = graph.scope("/layers.1/head")
+    head.node("Flatten", head.node("GlobalAveragePool", x), name="logits")
+    graph.output("logits", DataType.FLOAT, ["batch", CLASSES])
+    return graph
+
+
 def pooling() -> Graph:
     """Two layers, each with some kinds; the library does not have all of them."""
     graph = Graph("pooling")
@@ -137,6 +164,9 @@ class CudaConvolutions(EndToEndTest):
             with self.subTest(who):
                 output = self.build(case, who)
                 code = b"".join(p.read_bytes() for p in (output / "bin").iterdir())
+                # Nothing else is a product: no convolution is left.
+                if case.graph is transposed:
+                    self.assertEqual(b"pprtCudaMatmul" in code, who == "kernels")
                 for function in functions:
                     name = f"pprtCuda{function}\0".encode()
                     self.assertEqual(name in code, who == "library", function)
@@ -151,6 +181,14 @@ class CudaConvolutions(EndToEndTest):
     def test_convolutions(self) -> None:
         case = make_case(convolutions, [2, 8, 7])
         self.check(case, [f"{name}F32" for name in CONVOLUTIONS], 1e-5)
+
+    def test_transposed(self) -> None:
+        case = make_case(transposed, [2, 6, 5])
+        self.check(case, [f"{name}F32" for name in CONVOLUTIONS], 1e-5)
+
+    def test_transposed_bf16(self) -> None:
+        case = make_case(transposed, [2, 6, 5], precision="bf16")
+        self.check(case, [f"{name}BF16" for name in CONVOLUTIONS], 2.0**-8)
 
     def test_pooling(self) -> None:
         case = make_case(pooling, [2, 13, 11])

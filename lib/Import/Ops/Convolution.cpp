@@ -63,13 +63,17 @@ static Value moveToFront(NNBuilder &b, Value value, int64_t first,
 }
 
 /// A product for each group, without an axis for one group.
-static Value multiplyGroups(NNBuilder &b, Value lhs, Value rhs,
-                            int64_t groups) {
+static Value multiplyGroups(NNBuilder &b, Value lhs, Value rhs, int64_t groups,
+                            bool transposeLhs = false) {
   if (groups == 1) {
     lhs = b.reshape(lhs, getShape(lhs).drop_front());
     rhs = b.reshape(rhs, getShape(rhs).drop_front());
   }
-  return b.matmul(lhs, rhs);
+  SmallVector<int64_t> shape(getShape(rhs));
+  shape[shape.size() - 2] =
+      transposeLhs ? getShape(lhs).back() : getShape(lhs)[shape.size() - 2];
+  return b.create<nn::MatMulOp>(getTensorType(rhs).clone(shape), lhs, rhs,
+                                transposeLhs, /*transposeRhs=*/false);
 }
 
 static FailureOr<Value> addBias(OnnxNode &node, Value result) {
@@ -231,11 +235,11 @@ static FailureOr<Value> importConvTranspose(OnnxNode &node) {
   Value columns = b.reshape(
       moveToFront(b, image, 1, 2),
       {sizes.groups, channels, sizes.batch * countElements(positions)});
-  Value rows = b.transpose(
+  Value rows =
       b.reshape(weights, {sizes.groups, channels,
-                          getShape(weights)[1] * countElements(*kernel)}),
-      {0, 2, 1});
-  Value product = multiplyGroups(b, rows, columns, sizes.groups);
+                          getShape(weights)[1] * countElements(*kernel)});
+  Value product = multiplyGroups(b, rows, columns, sizes.groups,
+                                 /*transposeLhs=*/true);
 
   SmallVector<int64_t> apart = {sizes.outputChannels};
   llvm::append_range(apart, *kernel);
