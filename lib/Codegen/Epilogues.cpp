@@ -85,8 +85,7 @@ static SmallVector<Operation *> getUsers(Value value) {
   return findUsers(value).second;
 }
 
-/// Whether \p user has the value in memory, whoever computes it.
-static bool readsMemory(Operation *user) {
+bool pipewright::readsMemory(Operation *user) {
   return user->hasTrait<nn::Contraction>() ||
          isa<MaterializeInDestinationOp, bufferization::ToBufferOp, nn::KeepOp>(
              user);

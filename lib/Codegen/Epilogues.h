@@ -19,6 +19,15 @@ namespace pipewright {
 void lowerEpilogue(nn::MatMulOp op, const MatMulCall &product,
                    const CodegenTarget &target, mlir::RewriterBase &rewriter);
 
+/// The same for a product that is the gradient of weights and the gradient of
+/// the bias beside it. False if there is none.
+bool lowerBiasGradient(nn::MatMulOp op, const MatMulCall &product,
+                       const CodegenTarget &target,
+                       mlir::RewriterBase &rewriter);
+
+/// Whether \p user has its operand in memory, whoever computes that.
+bool readsMemory(mlir::Operation *user);
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_LIB_CODEGEN_EPILOGUES_H

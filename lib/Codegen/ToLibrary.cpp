@@ -281,7 +281,8 @@ struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
 
     for (Operation *op : collectContractions(getOperation()))
       if (auto product = dyn_cast<nn::MatMulOp>(op))
-        lowerEpilogue(product, describe(product), *target, rewriter);
+        if (!lowerBiasGradient(product, describe(product), *target, rewriter))
+          lowerEpilogue(product, describe(product), *target, rewriter);
 
     for (Operation *op : collectContractions(getOperation()))
       if (target->hasMatMul(getElementTypeOrSelf(op->getOperand(0))))

@@ -160,6 +160,67 @@ nn.function @gelu_gradient(%dy: tensor<4x6xf32>, %w: tensor<6x8xf32>, %x: tensor
   nn.return %19 : tensor<2x2x8xf32>
 }
 
+// The gradient of a bias beside that of weights: the library has no sum to add
+// to, so that its own is added to the accumulator; it adds the product.
+
+// CHECK-LABEL: func.func @layer.bias_gradient(
+// CHECK-SAME:    %{{[^:]*}}: memref<4x6xbf16> {{[^%]*}}%{{[^:]*}}: memref<4x8xbf16> {{[^%]*}}%[[DW:[^:]*]]: memref<6x8xf32> {{[^%]*}}%[[DB:[^:]*]]: memref<8xf32>
+// CHECK-NOT: nn.reduce
+// CHECK: scf.while
+// CHECK:   arith.constant 64 : i64
+// CHECK:   call @pprtCudaChooseEpilogueBF16F32
+// CHECK: scf.if
+// CHECK:   %[[ROOM:.*]] = memref.alloc() : memref<8xf32>
+// CHECK:   %[[RESULT:.*]] = memref.reinterpret_cast %[[DW]]
+// CHECK:   %[[SUMS:.*]] = memref.reinterpret_cast %[[ROOM]]
+// CHECK:   arith.constant 1 : i32
+// CHECK-NEXT: arith.constant 0 : i32
+// CHECK-NEXT: %[[ADD:.*]] = arith.constant 1 : i32
+// CHECK-NEXT: func.call @pprtCudaEpilogueBF16F32(%{{[^,]*}}, %{{[^,]*}}, %[[RESULT]], %[[SUMS]], {{.*}}, %[[ADD]])
+// CHECK:   %[[OWN:.*]] = bufferization.to_tensor %[[ROOM]]
+// CHECK:   %[[BEFORE:.*]] = bufferization.to_tensor %[[DB]] restrict writable
+// CHECK:   %[[AFTER:.*]] = nn.accumulate %[[BEFORE]], %[[OWN]]
+// CHECK:   bufferization.materialize_in_destination %[[AFTER]] in restrict writable %[[DB]]
+// CHECK: } else {
+// CHECK:   func.call @pprtCudaMatmulBF16F32(
+// CHECK:   %[[WIDE:.*]] = nn.cast
+// CHECK:   %[[SUM:.*]] = nn.reduce sum %[[WIDE]] axes [0]
+// CHECK:   %[[BEFORE:.*]] = bufferization.to_tensor %[[DB]] restrict writable
+// CHECK:   %[[AFTER:.*]] = nn.accumulate %[[BEFORE]], %[[SUM]]
+// CHECK:   bufferization.materialize_in_destination %[[AFTER]] in restrict writable %[[DB]]
+// CHECK: }
+// CHECK-NOT: nn.reduce
+// CHECK: return
+nn.function @bias_gradient(%x: tensor<4x6xbf16>, %dy: tensor<4x8xbf16>, %dw: tensor<6x8xf32>, %db: tensor<8xf32>) -> (tensor<8xf32>, tensor<6x8xf32>) {
+  %0 = nn.cast %dy : tensor<4x8xbf16> -> tensor<4x8xf32>
+  %1 = nn.reduce sum %0 axes [0] : tensor<4x8xf32> -> tensor<8xf32>
+  %2 = nn.accumulate %db, %1 : tensor<8xf32>
+  %3 = nn.matmul %x, %dy transpose_lhs : tensor<4x6xbf16>, tensor<4x8xbf16> -> tensor<6x8xf32>
+  %4 = nn.accumulate %dw, %3 : tensor<6x8xf32>
+  nn.return %2, %4 : tensor<8xf32>, tensor<6x8xf32>
+}
+
+// Weights that are stored across, and no accumulators.
+
+// CHECK-LABEL: func.func @layer.first_bias_gradient(
+// CHECK-SAME:    %[[DW:[^:]*]]: memref<8x6xf32> {{[^%]*}}%[[DB:[^:]*]]: memref<8xf32>
+// CHECK: arith.constant 32 : i64
+// CHECK: call @pprtCudaChooseEpilogueF32
+// CHECK: scf.if
+// CHECK-NOT: memref.alloc
+// CHECK:   %[[SUMS:.*]] = memref.reinterpret_cast %[[DB]]
+// CHECK:   arith.constant 1 : i32
+// CHECK-NEXT: arith.constant 0 : i32
+// CHECK-NEXT: %[[ADD:.*]] = arith.constant 0 : i32
+// CHECK-NEXT: func.call @pprtCudaEpilogueF32(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[SUMS]], {{.*}}, %[[ADD]])
+// CHECK-NOT: nn.accumulate
+// CHECK: return
+nn.function @first_bias_gradient(%x: tensor<4x6xf32>, %dy: tensor<4x8xf32>) -> (tensor<8x6xf32>, tensor<8xf32>) {
+  %0 = nn.matmul %dy, %x transpose_lhs : tensor<4x8xf32>, tensor<4x6xf32> -> tensor<8x6xf32>
+  %1 = nn.reduce sum %dy axes [0] : tensor<4x8xf32> -> tensor<8xf32>
+  nn.return %0, %1 : tensor<8x6xf32>, tensor<8xf32>
+}
+
 // All that follows stays as it is.
 
 // CHECK-NOT: Epilogue
@@ -263,4 +324,23 @@ nn.function @short_rows(%x: tensor<4x6xf32>, %w: tensor<6x6xf32>) -> (tensor<4x6
   %0 = nn.matmul %x, %w : tensor<4x6xf32>, tensor<6x6xf32> -> tensor<4x6xf32>
   %1 = nn.gelu tanh %0 : tensor<4x6xf32>
   nn.return %0, %1 : tensor<4x6xf32>, tensor<4x6xf32>
+}
+
+// Another kernel reads what is summed, and may sum it, too.
+
+// CHECK-LABEL: func.func @layer.other_sum(
+nn.function @other_sum(%x: tensor<4x6xf32>, %dy: tensor<4x8xf32>) -> (tensor<6x8xf32>, tensor<8xf32>, tensor<4x8xf32>) {
+  %0 = nn.matmul %x, %dy transpose_lhs : tensor<4x6xf32>, tensor<4x8xf32> -> tensor<6x8xf32>
+  %1 = nn.reduce sum %dy axes [0] : tensor<4x8xf32> -> tensor<8xf32>
+  %2 = nn.tanh %dy : tensor<4x8xf32>
+  nn.return %0, %1, %2 : tensor<6x8xf32>, tensor<8xf32>, tensor<4x8xf32>
+}
+
+// Sums that are not over the product's terms.
+
+// CHECK-LABEL: func.func @layer.other_axis(
+nn.function @other_axis(%x: tensor<4x6xf32>, %dy: tensor<4x8xf32>) -> (tensor<6x8xf32>, tensor<4xf32>) {
+  %0 = nn.matmul %x, %dy transpose_lhs : tensor<4x6xf32>, tensor<4x8xf32> -> tensor<6x8xf32>
+  %1 = nn.reduce sum %dy axes [1] : tensor<4x8xf32> -> tensor<4xf32>
+  nn.return %0, %1 : tensor<6x8xf32>, tensor<4xf32>
 }

@@ -116,18 +116,21 @@ static int32_t chooseNext() {
   return last;
 }
 
-#define RECORD_EPILOGUES(TYPE, ELEMENT)                                        \
-  int32_t pprtCudaChooseEpilogue##TYPE(const ELEMENT *, const ELEMENT *,       \
-                                       const ELEMENT *, int64_t, int64_t,      \
-                                       int64_t, int64_t, int32_t, int32_t) {   \
+#define RECORD_EPILOGUES(TYPES, OPERAND, RESULT)                               \
+  int32_t pprtCudaChooseEpilogue##TYPES(const OPERAND *, const OPERAND *,      \
+                                        const RESULT *, int64_t, int64_t,      \
+                                        int64_t, int64_t, int32_t, int32_t) {  \
     return chooseNext();                                                       \
   }                                                                            \
-  void pprtCudaEpilogue##TYPE(const ELEMENT *a, const ELEMENT *b, ELEMENT *c,  \
-                              ELEMENT *bias, ELEMENT *auxiliary, int64_t,      \
-                              int64_t, int64_t, int64_t, int32_t, int32_t) {   \
-    recordCall("Epilogue" #TYPE, {a, b, c, bias, auxiliary});                  \
+  void pprtCudaEpilogue##TYPES(const OPERAND *a, const OPERAND *b, RESULT *c,  \
+                               RESULT *bias, RESULT *auxiliary, int64_t,       \
+                               int64_t, int64_t, int64_t, int32_t, int32_t,    \
+                               int32_t) {                                      \
+    recordCall("Epilogue" #TYPES, {a, b, c, bias, auxiliary});                 \
   }
-RECORD_EPILOGUES(F32, float)
-RECORD_EPILOGUES(BF16, uint16_t)
-RECORD_EPILOGUES(F16, uint16_t)
+RECORD_EPILOGUES(F32, float, float)
+RECORD_EPILOGUES(BF16, uint16_t, uint16_t)
+RECORD_EPILOGUES(BF16F32, uint16_t, float)
+RECORD_EPILOGUES(F16, uint16_t, uint16_t)
+RECORD_EPILOGUES(F16F32, uint16_t, float)
 #undef RECORD_EPILOGUES

@@ -72,10 +72,11 @@ def ToLibrary : Pass<"nn-to-library", "::mlir::ModuleOp"> {
     is added up in the same way; so they are, too. If the library's result has
     fewer digits than the op's, it is rounded.
 
-    Libraries may compute a product together with a bias, with ReLU or GELU or
-    with the gradient of GELU. Where the result only goes to memory or to other
-    products there is code for that and for a product with ops after it, in a
-    loop in which the target's runtime chooses between the two.
+    Libraries may compute a product together with a bias, with ReLU or GELU,
+    with the gradient of GELU, or the gradient of weights together with that of
+    a bias. Where the results only go to memory or to other products there is
+    code for that and for a product with other ops, in a loop in which the
+    target's runtime chooses between the two.
   }];
   let options = [
     Option<"targetName", "target", "std::string", "\"cpu\"",

@@ -151,6 +151,10 @@ struct EpilogueCall {
   /// Gelu: null, or where its operand is written. GeluGradient: where the
   /// derivative is taken.
   mlir::Value auxiliary;
+  /// Null, or where the sums of an operand over the product's terms are
+  /// written: m of the left operand, or n of the right one.
+  mlir::Value sums = {};
+  bool sumsLhs = false;
 };
 
 /// A copy of bytes. Operands are in the LLVM dialect.

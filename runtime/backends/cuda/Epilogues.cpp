@@ -184,6 +184,11 @@ void Trial::close() {
 //===----------------------------------------------------------------------===//
 
 static cublasLtEpilogue_t getEpilogue(int64_t parts) {
+  // Its left operand is our right one.
+  if (parts & PPRT_EPILOGUE_SUMS_A)
+    return CUBLASLT_EPILOGUE_BGRADB;
+  if (parts & PPRT_EPILOGUE_SUMS_B)
+    return CUBLASLT_EPILOGUE_BGRADA;
   uint32_t bits = 0;
   if (parts & PPRT_EPILOGUE_BIAS)
     bits |= CUBLASLT_EPILOGUE_BIAS;
@@ -197,12 +202,12 @@ static cublasLtEpilogue_t getEpilogue(int64_t parts) {
   return static_cast<cublasLtEpilogue_t>(bits);
 }
 
-static ProductShape makeShape(cudaDataType type, int64_t m, int64_t n,
-                              int64_t k, bool transposeA, bool transposeB,
-                              int64_t epilogue) {
-  return {type,       type, /*batch=*/1, m, n,
-          k,          0,    0,           0, transposeA,
-          transposeB, 0,    0,           0, getEpilogue(epilogue)};
+static ProductShape makeShape(cudaDataType operand, cudaDataType result,
+                              int64_t m, int64_t n, int64_t k, bool transposeA,
+                              bool transposeB, int64_t epilogue) {
+  return {operand,    result, /*batch=*/1, m, n,
+          k,          0,      0,           0, transposeA,
+          transposeB, 0,      0,           0, getEpilogue(epilogue)};
 }
 
 static int32_t choose(ProductShape shape, const void *a, const void *b,
@@ -211,36 +216,40 @@ static int32_t choose(ProductShape shape, const void *a, const void *b,
   return getTrial().next(shape);
 }
 
-static void compute(ProductShape shape, ProductBuffers buffers) {
+static void compute(ProductShape shape, ProductBuffers buffers,
+                    bool accumulate) {
   shape.setAlignments(buffers.a, buffers.b, buffers.c);
   if (!shape.hasBias())
     buffers.bias = nullptr;
   if (!shape.hasAuxiliary())
     buffers.auxiliary = nullptr;
-  cublasStatus_t status =
-      getProductPlan(shape).run(/*alpha=*/1, /*beta=*/0, buffers);
+  cublasStatus_t status = getProductPlan(shape).run(
+      /*alpha=*/1, /*beta=*/accumulate ? 1 : 0, buffers);
   if (status != CUBLAS_STATUS_SUCCESS && !getTrial().refuse())
     check(status, "cannot compute a matrix product with an epilogue");
 }
 
-#define PPRT_DEFINE_EPILOGUES(NAME, TYPE, ELEMENT)                             \
-  int32_t pprtCudaChooseEpilogue##NAME(                                        \
-      const ELEMENT *a, const ELEMENT *b, const ELEMENT *c, int64_t m,         \
+#define PPRT_DEFINE_EPILOGUES(TYPES, OPERAND, RESULT, OPERAND_TYPE,            \
+                              RESULT_TYPE)                                     \
+  int32_t pprtCudaChooseEpilogue##TYPES(                                       \
+      const OPERAND *a, const OPERAND *b, const RESULT *c, int64_t m,          \
       int64_t n, int64_t k, int64_t epilogue, int32_t transposeA,              \
       int32_t transposeB) {                                                    \
-    return choose(                                                             \
-        makeShape(TYPE, m, n, k, transposeA != 0, transposeB != 0, epilogue),  \
-        a, b, c);                                                              \
+    return choose(makeShape(OPERAND_TYPE, RESULT_TYPE, m, n, k,                \
+                            transposeA != 0, transposeB != 0, epilogue),       \
+                  a, b, c);                                                    \
   }                                                                            \
-  void pprtCudaEpilogue##NAME(const ELEMENT *a, const ELEMENT *b, ELEMENT *c,  \
-                              ELEMENT *bias, ELEMENT *auxiliary, int64_t m,    \
-                              int64_t n, int64_t k, int64_t epilogue,          \
-                              int32_t transposeA, int32_t transposeB) {        \
-    compute(                                                                   \
-        makeShape(TYPE, m, n, k, transposeA != 0, transposeB != 0, epilogue),  \
-        {a, b, c, bias, auxiliary});                                           \
+  void pprtCudaEpilogue##TYPES(                                                \
+      const OPERAND *a, const OPERAND *b, RESULT *c, RESULT *bias,             \
+      RESULT *auxiliary, int64_t m, int64_t n, int64_t k, int64_t epilogue,    \
+      int32_t transposeA, int32_t transposeB, int32_t accumulate) {            \
+    compute(makeShape(OPERAND_TYPE, RESULT_TYPE, m, n, k, transposeA != 0,     \
+                      transposeB != 0, epilogue),                              \
+            {a, b, c, bias, auxiliary}, accumulate != 0);                      \
   }
-PPRT_DEFINE_EPILOGUES(F32, CUDA_R_32F, float)
-PPRT_DEFINE_EPILOGUES(BF16, CUDA_R_16BF, uint16_t)
-PPRT_DEFINE_EPILOGUES(F16, CUDA_R_16F, uint16_t)
+PPRT_DEFINE_EPILOGUES(F32, float, float, CUDA_R_32F, CUDA_R_32F)
+PPRT_DEFINE_EPILOGUES(BF16, uint16_t, uint16_t, CUDA_R_16BF, CUDA_R_16BF)
+PPRT_DEFINE_EPILOGUES(BF16F32, uint16_t, float, CUDA_R_16BF, CUDA_R_32F)
+PPRT_DEFINE_EPILOGUES(F16, uint16_t, uint16_t, CUDA_R_16F, CUDA_R_16F)
+PPRT_DEFINE_EPILOGUES(F16F32, uint16_t, float, CUDA_R_16F, CUDA_R_32F)
 #undef PPRT_DEFINE_EPILOGUES

@@ -76,9 +76,13 @@ enum {
   PPRT_EPILOGUE_BIAS = 1, /* plus bias[n] in each row */
   PPRT_EPILOGUE_KEEP = 2, /* what is there now goes to auxiliary, too */
   PPRT_EPILOGUE_RELU = 4,
-  PPRT_EPILOGUE_GELU = 8,          /* by tanh */
-  PPRT_EPILOGUE_GELU_GRADIENT = 16 /* times the derivative of that GELU at what
-                                      is in auxiliary */
+  PPRT_EPILOGUE_GELU = 8,           /* by tanh */
+  PPRT_EPILOGUE_GELU_GRADIENT = 16, /* times the derivative of that GELU at what
+                                       is in auxiliary */
+  /* Alone: the sums of the columns of the transposed a go to bias[m], or those
+     of b to bias[n]. */
+  PPRT_EPILOGUE_SUMS_A = 32,
+  PPRT_EPILOGUE_SUMS_B = 64
 };
 
 /* How such a product is computed. */
@@ -97,18 +101,20 @@ enum {
  * epilogue, sizes and types, unless the environment says which it is to be. In
  * a step there is one pass of the loop. What an epilogue does without may be
  * any address; bias and auxiliary begin at multiples of 64. */
-#define PPRT_DECLARE_EPILOGUES(TYPE, ELEMENT)                                  \
-  int32_t pprtCudaChooseEpilogue##TYPE(                                        \
-      const ELEMENT *a, const ELEMENT *b, const ELEMENT *c, int64_t m,         \
+#define PPRT_DECLARE_EPILOGUES(TYPES, OPERAND, RESULT)                         \
+  int32_t pprtCudaChooseEpilogue##TYPES(                                       \
+      const OPERAND *a, const OPERAND *b, const RESULT *c, int64_t m,          \
       int64_t n, int64_t k, int64_t epilogue, int32_t transposeA,              \
       int32_t transposeB);                                                     \
-  void pprtCudaEpilogue##TYPE(const ELEMENT *a, const ELEMENT *b, ELEMENT *c,  \
-                              ELEMENT *bias, ELEMENT *auxiliary, int64_t m,    \
-                              int64_t n, int64_t k, int64_t epilogue,          \
-                              int32_t transposeA, int32_t transposeB);
-PPRT_DECLARE_EPILOGUES(F32, float)
-PPRT_DECLARE_EPILOGUES(BF16, uint16_t)
-PPRT_DECLARE_EPILOGUES(F16, uint16_t)
+  void pprtCudaEpilogue##TYPES(                                                \
+      const OPERAND *a, const OPERAND *b, RESULT *c, RESULT *bias,             \
+      RESULT *auxiliary, int64_t m, int64_t n, int64_t k, int64_t epilogue,    \
+      int32_t transposeA, int32_t transposeB, int32_t accumulate);
+PPRT_DECLARE_EPILOGUES(F32, float, float)
+PPRT_DECLARE_EPILOGUES(BF16, uint16_t, uint16_t)
+PPRT_DECLARE_EPILOGUES(BF16F32, uint16_t, float)
+PPRT_DECLARE_EPILOGUES(F16, uint16_t, uint16_t)
+PPRT_DECLARE_EPILOGUES(F16F32, uint16_t, float)
 #undef PPRT_DECLARE_EPILOGUES
 
 #define PPRT_DECLARE_EXPERTS(TYPES, OPERAND, RESULT)                           \

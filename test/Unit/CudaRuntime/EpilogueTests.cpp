@@ -51,7 +51,7 @@ protected:
       ways.push_back(way);
       if (way == PPRT_WAY_LIBRARY)
         pprtCudaEpilogueF32(a, b, c, bias, auxiliary, m, columns, k, parts, 0,
-                            0);
+                            0, 0);
       for (int i = 0; way == PPRT_WAY_KERNELS && i < copies; ++i)
         pprtCudaCopy(other, c, sizeof(float));
     }
@@ -146,7 +146,7 @@ static const int64_t kinds[] = {PPRT_EPILOGUE_BIAS,
         EXPECT_EQ(way, PPRT_WAY_LIBRARY);                                      \
         pprtCudaEpilogue##TYPE(asWords(left), asWords(right), asWords(result), \
                                asWords(vector), asWords(matrix), m, n, k,      \
-                               parts, 1, 1);                                   \
+                               parts, 1, 1, 0);                                \
       }                                                                        \
     });                                                                        \
     auto results = download(result, m * n), kept = download(matrix, m * n);    \
@@ -167,6 +167,41 @@ TEST_F(Epilogue, ComputesF32){
     EXPECT_EPILOGUES(F32, float, 1e-6)} TEST_F(Epilogue, ComputesBF16){
     EXPECT_EPILOGUES(BF16, BFloat16, 1e-2)} TEST_F(Epilogue, ComputesF16){
     EXPECT_EPILOGUES(F16, Float16, 1e-3)}
+
+/// Adds a product to what is there, and sums an operand over its terms.
+#define EXPECT_SUMS(TYPES, OPERAND)                                            \
+  to.epilogues = Epilogues::Library;                                           \
+  for (bool isOfA : {false, true}) {                                           \
+    int64_t parts = isOfA ? PPRT_EPILOGUE_SUMS_A : PPRT_EPILOGUE_SUMS_B;       \
+    int64_t count = isOfA ? m : n;                                             \
+    auto lefts = makeNumbers<OPERAND>(m * k, 1);                               \
+    auto rights = makeNumbers<OPERAND>(k * n, 2);                              \
+    auto befores = makeNumbers<float>(m * n, 3);                               \
+    OPERAND *left = upload(lefts), *right = upload(rights);                    \
+    float *result = upload(befores), *sums = upload(std::vector<float>(n));    \
+    prepare(true);                                                             \
+    pprtCudaEpilogue##TYPES(asWords(left), asWords(right), result, sums,       \
+                            result, m, n, k, parts, 1, 0, /*accumulate=*/1);   \
+    auto results = download(result, m * n), summed = download(sums, count);    \
+    for (int64_t i = 0; i < m * n; ++i) {                                      \
+      double product = befores[i];                                             \
+      for (int64_t l = 0; l < k; ++l)                                          \
+        product +=                                                             \
+            decode(lefts[l * m + i / n]) * decode(rights[l * n + i % n]);      \
+      EXPECT_EQ(results[i], product) << "element " << i << " of " << parts;    \
+    }                                                                          \
+    for (int64_t i = 0; i < count; ++i) {                                      \
+      double sum = 0;                                                          \
+      for (int64_t l = 0; l < k; ++l)                                          \
+        sum += decode((isOfA ? lefts : rights)[l * count + i]);                \
+      EXPECT_EQ(summed[i], sum) << "sum " << i << " of " << parts;             \
+    }                                                                          \
+  }
+
+TEST_F(Epilogue, SumsOperandsOfF32){
+    EXPECT_SUMS(F32, float)} TEST_F(Epilogue, SumsOperandsOfBF16){
+    EXPECT_SUMS(BF16F32, BFloat16)} TEST_F(Epilogue, SumsOperandsOfF16){
+    EXPECT_SUMS(F16F32, Float16)}
 
 //===----------------------------------------------------------------------===//
 // Choices

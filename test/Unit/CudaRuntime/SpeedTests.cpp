@@ -97,7 +97,7 @@ TEST_F(Speed, OfProducts) {
   auto *auxiliary = allocateZeros<uint16_t>(size * size);
   auto follow = [&](int64_t parts) {
     pprtCudaEpilogueBF16(a, b, c, bias, auxiliary, size, size, size, parts, 0,
-                         0);
+                         0, 0);
   };
   recordFlops("matmul_bf16_with_gelu", flops, [&] {
     follow(PPRT_EPILOGUE_BIAS | PPRT_EPILOGUE_KEEP | PPRT_EPILOGUE_GELU);

@@ -19,15 +19,15 @@ using namespace pipewright;
 
 bool cuda::hasEpilogue(const EpilogueCall &call) {
   const MatMulCall &product = call.product;
-  Type element = getElementTypeOrSelf(product.result);
-  bool isOfOneType =
-      llvm::all_of(llvm::ArrayRef({product.lhs, product.rhs, call.auxiliary}),
-                   [&](Value tensor) {
-                     return !tensor || getElementTypeOrSelf(tensor) == element;
-                   });
+  Type element = getElementTypeOrSelf(product.lhs);
+  Type result = getElementTypeOrSelf(product.result);
+  // Sums are of the type of the result, and wanted in f32.
+  bool isTyped = call.sums ? result.isF32() : result == element;
+  bool isAuxiliaryTyped =
+      !call.auxiliary || getElementTypeOrSelf(call.auxiliary) == result;
   // Its rows begin at multiples of so many elements.
   constexpr int64_t unit = 8;
-  return isOfOneType &&
+  return isTyped && isAuxiliaryTyped &&
          (element.isF32() || element.isBF16() || element.isF16()) &&
          product.batch == 1 && product.m > 0 && product.n > 0 &&
          product.k > 0 && (!call.auxiliary || product.n % unit == 0);
@@ -35,6 +35,8 @@ bool cuda::hasEpilogue(const EpilogueCall &call) {
 
 /// What the runtime calls it.
 static int64_t getParts(const EpilogueCall &call) {
+  if (call.sums)
+    return call.sumsLhs ? PPRT_EPILOGUE_SUMS_A : PPRT_EPILOGUE_SUMS_B;
   int64_t parts = call.bias ? PPRT_EPILOGUE_BIAS : 0;
   switch (call.activation) {
   case Activation::None:
@@ -52,8 +54,8 @@ static int64_t getParts(const EpilogueCall &call) {
 
 /// Emits a call of the function of that name, which gets \p buffers.
 static ResultRange emitCall(const EpilogueCall &call, const Twine &stem,
-                            ArrayRef<Value> buffers, TypeRange types,
-                            Location loc, OpBuilder &builder) {
+                            ArrayRef<Value> buffers, ArrayRef<bool> flags,
+                            TypeRange types, Location loc, OpBuilder &builder) {
   const MatMulCall &product = call.product;
   return host::emitKernelCall(
       {stem.str(),
@@ -61,7 +63,7 @@ static ResultRange emitCall(const EpilogueCall &call, const Twine &stem,
        product.result,
        buffers,
        {product.m, product.n, product.k, getParts(call)},
-       {product.transposeLhs, product.transposeRhs},
+       flags,
        types},
       loc, builder);
 }
@@ -71,8 +73,9 @@ void cuda::emitEpilogue(const EpilogueCall &call, StringRef prefix,
   const MatMulCall &product = call.product;
   auto orAny = [&](Value buffer) { return buffer ? buffer : product.result; };
   emitCall(call, prefix + "Epilogue",
-           {product.lhs, product.rhs, product.result, orAny(call.bias),
-            orAny(call.auxiliary)},
+           {product.lhs, product.rhs, product.result,
+            orAny(call.sums ? call.sums : call.bias), orAny(call.auxiliary)},
+           {product.transposeLhs, product.transposeRhs, product.accumulate},
            TypeRange(), loc, builder);
 }
 
@@ -95,7 +98,8 @@ void cuda::emitEpilogueChoice(const EpilogueCall &call,
 
   builder.createBlock(&loop.getBefore());
   Value way = emitCall(call, prefix + "ChooseEpilogue",
-                       {product.lhs, product.rhs, product.result}, word, loc,
+                       {product.lhs, product.rhs, product.result},
+                       {product.transposeLhs, product.transposeRhs}, word, loc,
                        builder)[0];
   Value isAny =
       compareWay(arith::CmpIPredicate::ne, way, PPRT_WAY_NONE, loc, builder);
