@@ -171,7 +171,8 @@ void AdjointBuilder::widenProducts() {
       continue;
     Operation *product = cast.getOperand().getDefiningOp();
     if (!product || !product->hasTrait<nn::Contraction>() ||
-        adjoint.primal.contains(product) || !product->hasOneUse())
+        product->getNumResults() != 1 || adjoint.primal.contains(product) ||
+        !product->hasOneUse())
       continue;
     product->getResult(0).setType(cast.getType());
     cast.replaceAllUsesWith(product);

@@ -57,3 +57,56 @@ nn.function @groups(%q: tensor<4x2x4xbf16>, %k: tensor<2x3x4xbf16>, %m: tensor<4
   %0 = nn.attention %q, %k, %k mask %m causal scale 1.0 : (tensor<4x2x4xbf16>, tensor<2x3x4xbf16>, tensor<2x3x4xbf16>, tensor<4x1x3xbf16>) -> tensor<4x2x4xbf16>
   nn.return %0 : tensor<4x2x4xbf16>
 }
+
+// -----
+
+// Statistics are computed of the scores' largest, and weights of statistics.
+
+// CHECK-LABEL: nn.function @statistics(
+// CHECK-SAME: %[[Q:.*]]: tensor<4x2x4xbf16>, %[[K:.*]]: tensor<2x3x4xbf16>)
+nn.function @statistics(%q: tensor<4x2x4xbf16>, %k: tensor<2x3x4xbf16>) -> (tensor<4x2x4xbf16>, tensor<4x2xf32>) {
+  // CHECK: %[[S:.*]] = nn.select %{{.*}} : tensor<4x2x3xi1>, tensor<4x2x3xf32>
+  // CHECK-NEXT: %[[M:.*]] = nn.reduce max %[[S]] axes [2] : tensor<4x2x3xf32> -> tensor<4x2xf32>
+  // CHECK-NEXT: %[[COLUMN:.*]] = nn.reshape %[[M]] : tensor<4x2xf32> -> tensor<4x2x1xf32>
+  // CHECK-NEXT: %[[ROWS:.*]] = nn.broadcast %[[COLUMN]] : tensor<4x2x1xf32> -> tensor<4x2x3xf32>
+  // CHECK-NEXT: %[[D:.*]] = nn.sub %[[S]], %[[ROWS]]
+  // CHECK-NEXT: %[[E:.*]] = nn.exp %[[D]]
+  // CHECK-NEXT: %[[SUM:.*]] = nn.reduce sum %[[E]] axes [2] : tensor<4x2x3xf32> -> tensor<4x2xf32>
+  // CHECK-NEXT: %[[LOG:.*]] = nn.log %[[SUM]]
+  // CHECK-NEXT: %[[STATISTICS:.*]] = nn.add %[[M]], %[[LOG]]
+  // CHECK: nn.reshape %[[STATISTICS]] : tensor<4x2xf32> -> tensor<4x2x1xf32>
+  // CHECK: nn.sub
+  // CHECK-NEXT: nn.exp
+  // CHECK-NOT: nn.softmax
+  // CHECK: nn.matmul %{{.*}}, %[[K]] : tensor<2x4x3xbf16>, tensor<2x3x4xbf16> -> tensor<2x4x4xbf16>
+  // CHECK-NEXT: %[[Y:.*]] = nn.reshape
+  // CHECK-NEXT: nn.return %[[Y]], %[[STATISTICS]]
+  %0, %1 = nn.attention_with_statistics %q, %k, %k causal scale 1.0 : (tensor<4x2x4xbf16>, tensor<2x3x4xbf16>, tensor<2x3x4xbf16>) -> (tensor<4x2x4xbf16>, tensor<4x2xf32>)
+  nn.return %0, %1 : tensor<4x2x4xbf16>, tensor<4x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: nn.function @gradient(
+// CHECK-SAME: %[[DY:.*]]: tensor<4x2x5xbf16>, %[[Q:.*]]: tensor<4x2x4xbf16>, %[[K:.*]]: tensor<2x3x4xbf16>, %[[V:.*]]: tensor<2x3x5xbf16>, %[[Y:.*]]: tensor<4x2x5xbf16>, %[[S:.*]]: tensor<4x2xf32>)
+nn.function @gradient(%dy: tensor<4x2x5xbf16>, %q: tensor<4x2x4xbf16>, %k: tensor<2x3x4xbf16>, %v: tensor<2x3x5xbf16>, %y: tensor<4x2x5xbf16>, %s: tensor<4x2xf32>) -> (tensor<4x2x4xbf16>, tensor<2x3x4xbf16>, tensor<2x3x5xbf16>) {
+  // CHECK: %[[E:.*]] = nn.exp
+  // CHECK-NEXT: %[[P:.*]] = nn.reshape %[[E]] : tensor<4x2x3xf32> -> tensor<2x4x3xf32>
+  // CHECK-NEXT: %[[ROWS:.*]] = nn.reshape %[[DY]] : tensor<4x2x5xbf16> -> tensor<2x4x5xbf16>
+  // CHECK-NEXT: %[[DP:.*]] = nn.matmul %[[ROWS]], %[[V]] transpose_rhs : tensor<2x4x5xbf16>, tensor<2x3x5xbf16> -> tensor<2x4x3xf32>
+  // CHECK: %[[PRODUCT:.*]] = nn.mul {{.*}} : tensor<2x4x5xf32>
+  // CHECK-NEXT: nn.reduce sum %[[PRODUCT]] axes [2] : tensor<2x4x5xf32> -> tensor<2x4xf32>
+  // CHECK: %[[SUM:.*]] = nn.broadcast {{.*}} -> tensor<2x4x3xf32>
+  // CHECK-NEXT: %[[D:.*]] = nn.sub %[[DP]], %[[SUM]]
+  // CHECK-NEXT: %[[DS:.*]] = nn.mul %[[P]], %[[D]]
+  // CHECK-NEXT: %[[HALF:.*]] = nn.constant dense<5.000000e-01>
+  // CHECK-NEXT: %[[SCALED:.*]] = nn.mul %[[DS]], %[[HALF]]
+  // CHECK-NEXT: %[[NARROW:.*]] = nn.cast %[[SCALED]]
+  // CHECK: %[[DQ:.*]] = nn.matmul %[[NARROW]], %[[K]] : tensor<2x4x3xbf16>, tensor<2x3x4xbf16> -> tensor<2x4x4xbf16>
+  // CHECK: nn.reshape %[[DQ]] : tensor<2x4x4xbf16> -> tensor<4x2x4xbf16>
+  // CHECK: nn.matmul %[[NARROW]], %{{.*}} transpose_lhs : tensor<2x4x3xbf16>, tensor<2x4x4xbf16> -> tensor<2x3x4xbf16>
+  // CHECK: %[[W:.*]] = nn.cast %[[P]]
+  // CHECK: nn.matmul %[[W]], %[[ROWS]] transpose_lhs : tensor<2x4x3xbf16>, tensor<2x4x5xbf16> -> tensor<2x3x5xbf16>
+  %0, %1, %2 = nn.attention_grad %dy, %q, %k, %v, %y, %s scale 0.5 : (tensor<4x2x5xbf16>, tensor<4x2x4xbf16>, tensor<2x3x4xbf16>, tensor<2x3x5xbf16>, tensor<4x2x5xbf16>, tensor<4x2xf32>) -> (tensor<4x2x4xbf16>, tensor<2x3x4xbf16>, tensor<2x3x5xbf16>)
+  nn.return %0, %1, %2 : tensor<4x2x4xbf16>, tensor<2x3x4xbf16>, tensor<2x3x5xbf16>
+}

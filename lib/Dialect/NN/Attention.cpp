@@ -32,39 +32,76 @@ static LogicalResult verifyMask(AttentionOp op) {
          << formatShape(mask) << " for scores of shape " << formatShape(scores);
 }
 
-LogicalResult AttentionOp::verify() {
-  ArrayRef<int64_t> query = getShape(getQuery()), key = getShape(getKey());
+/// Checks what an attention reads.
+template <typename OpTy>
+static LogicalResult verifyOperands(OpTy op) {
+  ArrayRef<int64_t> query = getShape(op.getQuery()),
+                    key = getShape(op.getKey());
   if (query.size() < 3 || key.size() != query.size())
-    return emitOpError("has queries of rank ")
+    return op.emitOpError("has queries of rank ")
            << query.size() << " and keys of rank " << key.size()
            << "; both must have one rank, at least 3";
   int64_t heads = query[query.size() - 3], groups = key[key.size() - 3];
   if (query.drop_back(3) != key.drop_back(3))
-    return emitOpError("has batch dimensions ")
+    return op.emitOpError("has batch dimensions ")
            << formatShape(query.drop_back(3)) << " and "
            << formatShape(key.drop_back(3)) << "; they must be equal";
   if (groups == 0 ? heads != 0 : heads % groups != 0)
-    return emitOpError("cannot share ")
+    return op.emitOpError("cannot share ")
            << groups << " heads of keys among " << heads << " of queries";
   if (query.back() != key.back())
-    return emitOpError("compares queries of ")
+    return op.emitOpError("compares queries of ")
            << query.back() << " numbers with keys of " << key.back();
+  int64_t queries = query[query.size() - 2], keys = key[key.size() - 2];
+  if (op.getCausal() && queries > keys)
+    return op.emitOpError("is causal, but has ")
+           << queries << " queries for " << keys << " keys";
+  return success();
+}
 
-  SmallVector<int64_t> value(key), result(query);
-  if (getRank(getValue()) > 0)
-    value.back() = result.back() = getShape(getValue()).back();
-  if (failed(verifyShape(*this, "value", getValue(), value)) ||
-      failed(verifyShape(*this, "result", getResult(), result)))
+/// Checks that values fit keys, and the result both.
+template <typename OpTy>
+static LogicalResult verifyResult(OpTy op) {
+  SmallVector<int64_t> value(getShape(op.getKey())),
+      result(getShape(op.getQuery()));
+  if (getRank(op.getValue()) > 0)
+    value.back() = result.back() = getShape(op.getValue()).back();
+  if (failed(verifyShape(op, "value", op.getValue(), value)))
     return failure();
+  return verifyShape(op, "result", op.getResult(), result);
+}
 
+/// Checks that there is a number for each query.
+template <typename OpTy>
+static LogicalResult verifyStatistics(OpTy op) {
+  Value statistics = op.getStatistics();
+  Type type = getSumType(op.getQuery());
+  if (getElementTypeOrSelf(statistics) != type)
+    return op.emitOpError("has statistics of ")
+           << getElementTypeOrSelf(statistics) << "; they must be of " << type;
+  return verifyShape(op, "tensor of statistics", statistics,
+                     getShape(op.getQuery()).drop_back());
+}
+
+LogicalResult AttentionOp::verify() {
+  if (failed(verifyOperands(*this)) || failed(verifyResult(*this)))
+    return failure();
   if (getSoftcap() && !(getSoftcap()->convertToDouble() > 0))
     return emitOpError("has a soft cap of ")
            << getSoftcap()->convertToDouble() << "; it must be above 0";
-  int64_t queries = query[query.size() - 2], keys = key[key.size() - 2];
-  if (getCausal() && queries > keys)
-    return emitOpError("is causal, but has ")
-           << queries << " queries for " << keys << " keys";
   return getMask() ? verifyMask(*this) : success();
+}
+
+LogicalResult AttentionWithStatisticsOp::verify() {
+  if (failed(verifyOperands(*this)) || failed(verifyResult(*this)))
+    return failure();
+  return verifyStatistics(*this);
+}
+
+LogicalResult AttentionGradOp::verify() {
+  if (failed(verifyOperands(*this)) || failed(verifyResult(*this)))
+    return failure();
+  return verifyStatistics(*this);
 }
 
 LogicalResult RotaryOp::verify() {
@@ -79,16 +116,15 @@ LogicalResult RotaryOp::verify() {
 // What attention is made of
 //===----------------------------------------------------------------------===//
 
-AttentionSizes::AttentionSizes(AttentionOp op) {
-  ArrayRef<int64_t> query = getShape(op.getQuery()),
-                    key = getShape(op.getKey());
-  batch = llvm::to_vector(query.drop_back(3));
-  groups = key[key.size() - 3];
-  headsPerGroup = groups ? query[query.size() - 3] / groups : 1;
-  queries = query[query.size() - 2];
-  keys = key[key.size() - 2];
-  size = query.back();
-  valueSize = getShape(op.getValue()).back();
+AttentionSizes::AttentionSizes(Value query, Value key, Value value) {
+  ArrayRef<int64_t> rows = getShape(query), columns = getShape(key);
+  batch = llvm::to_vector(rows.drop_back(3));
+  groups = columns[columns.size() - 3];
+  headsPerGroup = groups ? rows[rows.size() - 3] / groups : 1;
+  queries = rows[rows.size() - 2];
+  keys = columns[columns.size() - 2];
+  size = rows.back();
+  valueSize = getShape(value).back();
 }
 
 SmallVector<int64_t> AttentionSizes::perHead(int64_t columns) const {
@@ -103,9 +139,9 @@ SmallVector<int64_t> AttentionSizes::perGroup(int64_t columns) const {
   return shape;
 }
 
-Type nn::getSumType(AttentionOp op) {
-  Type element = getElementTypeOrSelf(op.getType());
-  return element.isF64() ? element : Float32Type::get(op.getContext());
+Type nn::getSumType(Value query) {
+  Type element = getElementTypeOrSelf(query);
+  return element.isF64() ? element : Float32Type::get(query.getContext());
 }
 
 /// Whether query i sees key j, as a matrix.
@@ -154,11 +190,14 @@ static Value createScaled(OpBuilder &builder, Location loc, Value value,
                        createSplatLike(builder, loc, value, factor));
 }
 
-Value nn::createScaledProduct(OpBuilder &builder, AttentionOp op,
-                              double scale) {
+/// The matrices Q K^T of \p op times \p scale, of its sum type and of the shape
+/// `perGroup(keys)`.
+template <typename OpTy>
+static Value createScaledProduct(OpBuilder &builder, OpTy op, double scale) {
   Location loc = op.getLoc();
   AttentionSizes sizes(op);
-  auto type = RankedTensorType::get(sizes.perGroup(sizes.keys), getSumType(op));
+  auto type = RankedTensorType::get(sizes.perGroup(sizes.keys),
+                                    getSumType(op.getQuery()));
   Value query =
       createReshape(builder, loc, op.getQuery(), sizes.perGroup(sizes.size));
   Value product =
@@ -189,7 +228,7 @@ Value nn::createAttentionWeights(OpBuilder &builder, AttentionOp op) {
   Value scores =
       createReshape(builder, loc, createScores(builder, op), perHead);
   if (Value mask = op.getMask()) {
-    mask = createCast(builder, loc, mask, getSumType(op));
+    mask = createCast(builder, loc, mask, getSumType(op.getQuery()));
     scores = AddOp::create(builder, loc, scores,
                            createBroadcast(builder, loc, mask, perHead));
   }
@@ -200,6 +239,73 @@ Value nn::createAttentionWeights(OpBuilder &builder, AttentionOp op) {
   if (op.getMask())
     weights = clearHiddenRows(builder, loc, weights);
   return createReshape(builder, loc, weights, sizes.perGroup(sizes.keys));
+}
+
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+/// The scores of \p op, an attention with statistics or its gradient, one
+/// matrix a head.
+template <typename OpTy>
+static Value createSeenScores(OpBuilder &builder, OpTy op) {
+  Location loc = op.getLoc();
+  AttentionSizes sizes(op);
+  Value product =
+      createScaledProduct(builder, op, op.getScale().convertToDouble());
+  Value scores =
+      createReshape(builder, loc, product, sizes.perHead(sizes.keys));
+  return op.getCausal() ? hideLaterKeys(builder, loc, scores, sizes) : scores;
+}
+
+/// \p value, which has a number for each row of \p scores, for all of the row.
+static Value repeatInRows(OpBuilder &builder, Location loc, Value value,
+                          Value scores) {
+  SmallVector<int64_t> column(getShape(value));
+  column.push_back(1);
+  return createBroadcast(builder, loc,
+                         createReshape(builder, loc, value, column),
+                         getShape(scores));
+}
+
+/// exp(scores - \p perRow).
+static Value createExponentials(OpBuilder &builder, Location loc, Value scores,
+                                Value perRow) {
+  Value shifted = SubOp::create(builder, loc, scores,
+                                repeatInRows(builder, loc, perRow, scores));
+  return ExpOp::create(builder, loc, shifted);
+}
+
+Value nn::createStatistics(OpBuilder &builder, AttentionWithStatisticsOp op) {
+  Location loc = op.getLoc();
+  Type type = op.getStatistics().getType();
+  Value scores = createSeenScores(builder, op);
+  int64_t axis = getRank(scores) - 1;
+  Value largest =
+      ReduceOp::create(builder, loc, type, Reduction::Max, scores, axis);
+  Value exponentials = createExponentials(builder, loc, scores, largest);
+  Value sum =
+      ReduceOp::create(builder, loc, type, Reduction::Sum, exponentials, axis);
+  return AddOp::create(builder, loc, largest, LogOp::create(builder, loc, sum));
+}
+
+template <typename OpTy>
+static Value createWeights(OpBuilder &builder, OpTy op, Value statistics) {
+  AttentionSizes sizes(op);
+  Value weights = createExponentials(builder, op.getLoc(),
+                                     createSeenScores(builder, op), statistics);
+  return createReshape(builder, op.getLoc(), weights,
+                       sizes.perGroup(sizes.keys));
+}
+
+Value nn::createAttentionWeights(OpBuilder &builder,
+                                 AttentionWithStatisticsOp op,
+                                 Value statistics) {
+  return createWeights(builder, op, statistics);
+}
+
+Value nn::createAttentionWeights(OpBuilder &builder, AttentionGradOp op) {
+  return createWeights(builder, op, op.getStatistics());
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,9 @@
 // as FlashAttention does (Dao et al., arXiv:2205.14135), so forward saves
 // nothing of the size of S.
 //
+// For attention with statistics, the logarithms of sums that softmax divides
+// by, all of this is one op.
+//
 //===----------------------------------------------------------------------===//
 
 #include "pipewright/Training/Gradients.h"
@@ -23,6 +26,7 @@ namespace pipewright {
 
 using nn::AttentionOp;
 using nn::AttentionSizes;
+using nn::AttentionWithStatisticsOp;
 
 static Value getPerGroup(Value perHead, const AttentionSizes &sizes,
                          GradientBuilder &b) {
@@ -84,6 +88,54 @@ static Value maskGradient(AttentionOp op, Value dy, GradientBuilder &b) {
   return b.castTo(gradient, getElementTypeOrSelf(op.getMask()));
 }
 
+/// The way of the statistics back to Q K^T: dS = P ds, rounded as above.
+static Value statisticsGradient(AttentionWithStatisticsOp op, Value ds,
+                                GradientBuilder &b) {
+  AttentionSizes sizes(op);
+  Value weights =
+      nn::createAttentionWeights(b.getBuilder(), op, op.getStatistics());
+  SmallVector<int64_t> column = sizes.perGroup(1);
+  Value perRow = b.broadcastTo(b.reshape(ds, column), getShape(weights));
+  Value scaled =
+      b.scale(b.multiply(weights, perRow), op.getScale().convertToDouble());
+  return b.castTo(scaled, getElementTypeOrSelf(op.getQuery()));
+}
+
+/// The gradient for query or key of the statistics, which do not depend on the
+/// values.
+static Value statisticsGradient(AttentionWithStatisticsOp op, unsigned operand,
+                                Value ds, GradientBuilder &b) {
+  AttentionSizes sizes(op);
+  Value product = statisticsGradient(op, ds, b);
+  Value query = getPerGroup(op.getQuery(), sizes, b);
+  if (operand == 1)
+    return b.matmul(product, true, query, false, op.getKey().getType());
+  return b.reshape(
+      b.matmul(product, false, op.getKey(), false, query.getType()),
+      getShape(op.getQuery()));
+}
+
+/// All three gradients of the result are made by one op, of which equal ones
+/// become one. That of the statistics is zero where only such ops read them.
+static Value gradientWithStatistics(AttentionWithStatisticsOp op,
+                                    unsigned operand,
+                                    ArrayRef<Value> cotangents,
+                                    GradientBuilder &b) {
+  Value dy = cotangents[0], ds = operand == 2 ? Value() : cotangents[1];
+  Value ofResult, ofStatistics;
+  if (dy)
+    ofResult = b.create<nn::AttentionGradOp>(
+                    op.getOperandTypes(), dy, op.getQuery(), op.getKey(),
+                    op.getValue(), op.getResult(), op.getStatistics(),
+                    op.getScaleAttr(), op.getCausalAttr())
+                   ->getResult(operand);
+  if (ds)
+    ofStatistics = statisticsGradient(op, operand, ds, b);
+  if (!ofResult || !ofStatistics)
+    return ofResult ? ofResult : ofStatistics;
+  return b.add(ofResult, ofStatistics);
+}
+
 static Value rotate(nn::RotaryOp op, Value value, GradientBuilder &b) {
   return nn::createRotatedPairs(b.getBuilder(), b.getLoc(), value,
                                 op.getInterleaved());
@@ -103,6 +155,14 @@ void registerAttention(GradientRegistry &registry) {
   registry.add<AttentionOp>(1, keyGradient);
   registry.add<AttentionOp>(2, valueGradient);
   registry.add<AttentionOp>(3, maskGradient);
+  for (unsigned operand : {0, 1, 2})
+    registry.add<AttentionWithStatisticsOp>(
+        operand, [operand](AttentionWithStatisticsOp op,
+                           ArrayRef<Value> cotangents, GradientBuilder &b) {
+          return gradientWithStatistics(op, operand, cotangents, b);
+        });
+  // Made by differentiation, which is done once.
+  registry.addConstant<nn::AttentionGradOp>({0, 1, 2, 3, 4, 5});
   registry.add<nn::RotaryOp>(0, rotaryGradient);
   registry.add<nn::RotaryOp>(1,
                              [](nn::RotaryOp op, Value dy, GradientBuilder &b) {

@@ -72,6 +72,62 @@ nn.function @softcap(%q: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
 
 // -----
 
+nn.function @groups_with_statistics(%q: tensor<6x4x8xf32>, %k: tensor<4x4x8xf32>) -> tensor<6x4x8xf32> {
+  // expected-error @below {{'nn.attention_with_statistics' op cannot share 4 heads of keys among 6 of queries}}
+  %0, %1 = nn.attention_with_statistics %q, %k, %k scale 1.0 : (tensor<6x4x8xf32>, tensor<4x4x8xf32>, tensor<4x4x8xf32>) -> (tensor<6x4x8xf32>, tensor<6x4xf32>)
+  nn.return %0 : tensor<6x4x8xf32>
+}
+
+// -----
+
+nn.function @result_with_statistics(%q: tensor<2x4x8xf32>) -> tensor<2x4x6xf32> {
+  // expected-error @below {{'nn.attention_with_statistics' op has a result of shape [2, 4, 6]; it must be [2, 4, 8]}}
+  %0, %1 = nn.attention_with_statistics %q, %q, %q scale 1.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> (tensor<2x4x6xf32>, tensor<2x4xf32>)
+  nn.return %0 : tensor<2x4x6xf32>
+}
+
+// -----
+
+nn.function @statistics_shape(%q: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  // expected-error @below {{'nn.attention_with_statistics' op has a tensor of statistics of shape [2, 8]; it must be [2, 4]}}
+  %0, %1 = nn.attention_with_statistics %q, %q, %q scale 1.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> (tensor<2x4x8xf32>, tensor<2x8xf32>)
+  nn.return %0 : tensor<2x4x8xf32>
+}
+
+// -----
+
+nn.function @statistics_type(%q: tensor<2x4x8xbf16>) -> tensor<2x4x8xbf16> {
+  // expected-error @below {{'nn.attention_with_statistics' op has statistics of 'bf16'; they must be of 'f32'}}
+  %0, %1 = nn.attention_with_statistics %q, %q, %q scale 1.0 : (tensor<2x4x8xbf16>, tensor<2x4x8xbf16>, tensor<2x4x8xbf16>) -> (tensor<2x4x8xbf16>, tensor<2x4xbf16>)
+  nn.return %0 : tensor<2x4x8xbf16>
+}
+
+// -----
+
+nn.function @gradient_type(%q: tensor<2x4x8xf32>, %s: tensor<2x4xf32>) -> tensor<2x4x6xf32> {
+  // expected-error @below {{'nn.attention_grad' op failed to verify that all of {key, key_gradient} have same type}}
+  %0, %1, %2 = nn.attention_grad %q, %q, %q, %q, %q, %s scale 1.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4xf32>) -> (tensor<2x4x8xf32>, tensor<2x4x6xf32>, tensor<2x4x8xf32>)
+  nn.return %1 : tensor<2x4x6xf32>
+}
+
+// -----
+
+nn.function @gradient_value(%q: tensor<2x4x8xf32>, %v: tensor<2x5x8xf32>, %s: tensor<2x4xf32>) -> tensor<2x4x8xf32> {
+  // expected-error @below {{'nn.attention_grad' op has a value of shape [2, 5, 8]; it must be [2, 4, 8]}}
+  %0, %1, %2 = nn.attention_grad %q, %q, %q, %v, %q, %s scale 1.0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x5x8xf32>, tensor<2x4x8xf32>, tensor<2x4xf32>) -> (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x5x8xf32>)
+  nn.return %0 : tensor<2x4x8xf32>
+}
+
+// -----
+
+nn.function @gradient_statistics(%q: tensor<2x4x8xf64>, %s: tensor<2x4xf32>) -> tensor<2x4x8xf64> {
+  // expected-error @below {{'nn.attention_grad' op has statistics of 'f32'; they must be of 'f64'}}
+  %0, %1, %2 = nn.attention_grad %q, %q, %q, %q, %q, %s scale 1.0 : (tensor<2x4x8xf64>, tensor<2x4x8xf64>, tensor<2x4x8xf64>, tensor<2x4x8xf64>, tensor<2x4x8xf64>, tensor<2x4xf32>) -> (tensor<2x4x8xf64>, tensor<2x4x8xf64>, tensor<2x4x8xf64>)
+  nn.return %0 : tensor<2x4x8xf64>
+}
+
+// -----
+
 nn.function @odd(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   // expected-error @below {{'nn.rotary' op rotates pairs of [2, 3]; the last axis must have an even size}}
   %0 = nn.rotary %x, %x, %x : tensor<2x3xf32>

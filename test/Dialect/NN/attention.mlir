@@ -14,6 +14,17 @@ nn.function @attention(%q: tensor<2x8x4x16xf32>, %k: tensor<2x2x6x16xf32>, %v: t
   nn.return %4 : tensor<2x8x4x5xf32>
 }
 
+// CHECK-LABEL: nn.function @statistics
+nn.function @statistics(%q: tensor<8x4x16xbf16>, %k: tensor<2x6x16xbf16>, %v: tensor<2x6x5xbf16>) -> (tensor<8x4x16xbf16>, tensor<2x6x16xbf16>, tensor<2x6x5xbf16>) {
+  // CHECK: %[[Y:.*]], %[[S:.*]] = nn.attention_with_statistics %{{.*}}, %{{.*}}, %{{.*}} scale 2.500000e-01 : (tensor<8x4x16xbf16>, tensor<2x6x16xbf16>, tensor<2x6x5xbf16>) -> (tensor<8x4x5xbf16>, tensor<8x4xf32>)
+  %y, %s = nn.attention_with_statistics %q, %k, %v scale 0.25 : (tensor<8x4x16xbf16>, tensor<2x6x16xbf16>, tensor<2x6x5xbf16>) -> (tensor<8x4x5xbf16>, tensor<8x4xf32>)
+  // CHECK: nn.attention_with_statistics %{{.*}}, %{{.*}}, %{{.*}} causal scale 1.000000e+00 :
+  %z, %t = nn.attention_with_statistics %q, %k, %v causal scale 1.0 : (tensor<8x4x16xbf16>, tensor<2x6x16xbf16>, tensor<2x6x5xbf16>) -> (tensor<8x4x5xbf16>, tensor<8x4xf32>)
+  // CHECK: nn.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[Y]], %[[S]] causal scale 2.500000e-01 : (tensor<8x4x5xbf16>, tensor<8x4x16xbf16>, tensor<2x6x16xbf16>, tensor<2x6x5xbf16>, tensor<8x4x5xbf16>, tensor<8x4xf32>) -> (tensor<8x4x16xbf16>, tensor<2x6x16xbf16>, tensor<2x6x5xbf16>)
+  %dq, %dk, %dv = nn.attention_grad %z, %q, %k, %v, %y, %s causal scale 0.25 : (tensor<8x4x5xbf16>, tensor<8x4x16xbf16>, tensor<2x6x16xbf16>, tensor<2x6x5xbf16>, tensor<8x4x5xbf16>, tensor<8x4xf32>) -> (tensor<8x4x16xbf16>, tensor<2x6x16xbf16>, tensor<2x6x5xbf16>)
+  nn.return %dq, %dk, %dv : tensor<8x4x16xbf16>, tensor<2x6x16xbf16>, tensor<2x6x5xbf16>
+}
+
 // CHECK-LABEL: nn.function @rotary
 nn.function @rotary(%x: tensor<3x4xf32>, %c: tensor<3x4xf32>, %s: tensor<3x4xf32>) -> tensor<3x4xf32> {
   // CHECK: nn.rotary %{{.*}}, %{{.*}}, %{{.*}} : tensor<3x4xf32>

@@ -286,6 +286,46 @@ TEST(EvaluateAttention, ASoftCapBoundsScores) {
   expectFloats(results[0], {2.46211716});
 }
 
+TEST(EvaluateAttention, StatisticsAreLogarithmsOfSums) {
+  FunctionText text(R"(
+    nn.function @f(%q: tensor<1x1x1xf64>, %k: tensor<1x2x1xf64>)
+        -> (tensor<1x1x1xf64>, tensor<1x1xf64>) {
+      %0, %1 = nn.attention_with_statistics %q, %k, %k scale 0.5
+          : (tensor<1x1x1xf64>, tensor<1x2x1xf64>, tensor<1x2x1xf64>)
+          -> (tensor<1x1x1xf64>, tensor<1x1xf64>)
+      nn.return %0, %1 : tensor<1x1x1xf64>, tensor<1x1xf64>
+    })");
+  // The scores are 100 + ln 1 and 100 + ln 3.
+  Tensors results = text.evaluate(
+      {floats({1, 1, 1}, {2}), floats({1, 2, 1}, {100, 101.09861229})});
+  expectFloats(results[0], {100.823959});
+  expectFloats(results[1], {101.38629436});
+}
+
+TEST(EvaluateAttention, GradientFollowsFromStatistics) {
+  FunctionText text(R"(
+    nn.function @f(%dy: tensor<1x1x1xf64>, %q: tensor<1x1x1xf64>,
+                   %k: tensor<1x2x1xf64>, %v: tensor<1x2x1xf64>,
+                   %y: tensor<1x1x1xf64>, %s: tensor<1x1xf64>)
+        -> (tensor<1x1x1xf64>, tensor<1x2x1xf64>, tensor<1x2x1xf64>) {
+      %0:3 = nn.attention_grad %dy, %q, %k, %v, %y, %s scale 0.5
+          : (tensor<1x1x1xf64>, tensor<1x1x1xf64>, tensor<1x2x1xf64>,
+             tensor<1x2x1xf64>, tensor<1x1x1xf64>, tensor<1x1xf64>)
+          -> (tensor<1x1x1xf64>, tensor<1x2x1xf64>, tensor<1x2x1xf64>)
+      nn.return %0#0, %0#1, %0#2
+          : tensor<1x1x1xf64>, tensor<1x2x1xf64>, tensor<1x2x1xf64>
+    })");
+  // Scores 0 and ln 3: weights of 1/4 and 3/4, a result of 2.5, and gradients
+  // of the scores of 1/4 (2 - 5) and 3/4 (6 - 5).
+  Tensors results = text.evaluate(
+      {floats({1, 1, 1}, {2}), floats({1, 1, 1}, {4}),
+       floats({1, 2, 1}, {0, 0.54930614}), floats({1, 2, 1}, {1, 3}),
+       floats({1, 1, 1}, {2.5}), floats({1, 1}, {1.38629436})});
+  expectFloats(results[0], {0.20598980});
+  expectFloats(results[1], {-1.5, 1.5});
+  expectFloats(results[2], {0.5, 1.5});
+}
+
 TEST(EvaluateAttention, RotaryPairs) {
   FunctionText text(R"(
     nn.function @f(%x: tensor<4xf32>, %c: tensor<4xf32>, %s: tensor<4xf32>)

@@ -113,6 +113,16 @@ static void addAttention(std::vector<GradientSample> &samples) {
       {"attention",
        applyFunctional("attention %a, %b, %c scale 2.0 softcap 1.5",
                        {"2x3x4xf64", "2x5x4xf64", "2x5x2xf64"}, "2x3x2xf64")});
+  samples.push_back(
+      {"attention_with_statistics",
+       applyToResults("attention_with_statistics %a, %b, %c scale 0.5",
+                      {"2x3x4xf64", "2x5x4xf64", "2x5x2xf64"},
+                      {"2x3x2xf64", "2x3xf64"})});
+  samples.push_back(
+      {"attention_with_statistics",
+       applyToResults("attention_with_statistics %a, %b, %c causal scale 0.5",
+                      {"2x4x3x2xf64", "2x2x5x2xf64", "2x2x5x3xf64"},
+                      {"2x4x3x3xf64", "2x4x3xf64"})});
   for (const char *form : {"", " interleaved"})
     samples.push_back({"rotary", apply(std::string("rotary %a, %b, %c") + form,
                                        {"2x4xf64", "2x4xf64", "2x4xf64"},
@@ -184,6 +194,12 @@ static void addGradients(std::vector<GradientSample> &samples) {
        applyFunctional("layer_norm_grad %a, %b, %c, %d, %e axis 1",
                        {"2x3xf64", "2x3xf64", "3xf64", "2xf64", "2xf64"},
                        "2x3xf64")});
+  samples.push_back(
+      {"attention_grad",
+       applyToResults("attention_grad %a, %b, %c, %d, %e, %f scale 0.5",
+                      {"2x3x2xf64", "2x3x4xf64", "2x5x4xf64", "2x5x2xf64",
+                       "2x3x2xf64", "2x3xf64"},
+                      {"2x3x4xf64", "2x5x4xf64", "2x5x2xf64"})});
   samples.push_back({"cross_entropy_grad",
                      applyFunctional("cross_entropy_grad %a, %b, %c ignore 1",
                                      {"f64", "4x3xf64", "4xi64"}, "4x3xf64")});

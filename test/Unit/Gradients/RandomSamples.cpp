@@ -73,6 +73,7 @@ private:
   void addMatmul();
   void addExperts();
   void addAttention();
+  void addAttentionWithStatistics();
   void addRotary();
   void addLookups();
   void addWindows();
@@ -271,6 +272,23 @@ void SampleMaker::addAttention() {
                       type(concatenate(batch, {heads, queries, valueSize}))));
 }
 
+void SampleMaker::addAttentionWithStatistics() {
+  Sizes batch = pickShape(0, 2);
+  int64_t groups = pickSize(), heads = groups * pick(1, 3);
+  // Without keys the statistics are no numbers.
+  int64_t queries = pickSize(), keys = std::max<int64_t>(pickSize(), 1);
+  int64_t size = pickSize(), valueSize = pickSize();
+  bool causal = queries <= keys && flip();
+  add("attention_with_statistics",
+      applyToResults(std::string("attention_with_statistics %a, %b, %c") +
+                         (causal ? " causal" : "") + " scale 0.75",
+                     {type(concatenate(batch, {heads, queries, size})),
+                      type(concatenate(batch, {groups, keys, size})),
+                      type(concatenate(batch, {groups, keys, valueSize}))},
+                     {type(concatenate(batch, {heads, queries, valueSize})),
+                      type(concatenate(batch, {heads, queries}))}));
+}
+
 void SampleMaker::addRotary() {
   std::string tensor = type(concatenate(pickShape(0, 3), {2 * pickSize()}));
   add("rotary",
@@ -391,6 +409,7 @@ std::vector<GradientSample> SampleMaker::run() {
   addMatmul();
   addExperts();
   addAttention();
+  addAttentionWithStatistics();
   addRotary();
   addLookups();
   addWindows();

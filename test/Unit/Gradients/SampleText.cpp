@@ -8,6 +8,14 @@
 
 using namespace pipewright;
 
+/// Types as in `tensor<2x3xf64>, tensor<4xf64>`.
+static std::string list(const std::vector<std::string> &types) {
+  std::string text;
+  for (const std::string &type : types)
+    text += (text.empty() ? "tensor<" : ", tensor<") + type + ">";
+  return text;
+}
+
 std::string pipewright::apply(const std::string &op,
                               std::vector<std::string> from,
                               const std::string &to, const std::string &types) {
@@ -27,19 +35,27 @@ std::string pipewright::applySame(const std::string &op,
 std::string pipewright::applyFunctional(const std::string &op,
                                         const std::vector<std::string> &from,
                                         const std::string &to) {
-  std::string types = "(";
-  for (size_t i = 0; i < from.size(); ++i)
-    types += (i ? ", tensor<" : "tensor<") + from[i] + ">";
-  return apply(op, from, to, types + ") -> tensor<" + to + ">");
+  return apply(op, from, to, "(" + list(from) + ") -> tensor<" + to + ">");
 }
 
 std::string pipewright::applyListed(const std::string &op,
                                     const std::vector<std::string> &from,
                                     const std::string &to) {
-  std::string types;
+  return apply(op, from, to, list(from) + " -> tensor<" + to + ">");
+}
+
+std::string pipewright::applyToResults(const std::string &op,
+                                       const std::vector<std::string> &from,
+                                       const std::vector<std::string> &to) {
+  std::string arguments, results;
   for (size_t i = 0; i < from.size(); ++i)
-    types += (i ? ", tensor<" : "tensor<") + from[i] + ">";
-  return apply(op, from, to, types + " -> tensor<" + to + ">");
+    arguments += (i ? ", %" : "%") + std::string(1, 'a' + i) + ": tensor<" +
+                 from[i] + ">";
+  for (size_t i = 0; i < to.size(); ++i)
+    results += (i ? ", %y" : "%y") + std::to_string(i);
+  return "nn.function @f(" + arguments + ") -> (" + list(to) + ") {\n  " +
+         results + " = nn." + op + " : (" + list(from) + ") -> (" + list(to) +
+         ")\n  nn.return " + results + " : " + list(to) + "\n}\n";
 }
 
 std::string pipewright::unary(const std::string &op, const std::string &type) {

@@ -33,6 +33,11 @@ std::string applyListed(const std::string &op,
                         const std::vector<std::string> &from,
                         const std::string &to);
 
+/// The same for an op with several results, of the types \p to.
+std::string applyToResults(const std::string &op,
+                           const std::vector<std::string> &from,
+                           const std::vector<std::string> &to);
+
 /// An op on one argument, or on two, of the type of the result.
 std::string unary(const std::string &op, const std::string &type = "2x3xf64");
 std::string binary(const std::string &op, const std::string &type = "2x3xf64");

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Forward and backward compute the same weights: here is how, in other ops.
+// Ops with statistics do so too, where no library computes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,11 @@
 namespace pipewright::nn {
 
 struct AttentionSizes {
-  explicit AttentionSizes(AttentionOp op);
+  AttentionSizes(mlir::Value query, mlir::Value key, mlir::Value value);
+  /// Those of an attention, with or without statistics, or of a gradient.
+  template <typename OpTy>
+  explicit AttentionSizes(OpTy op)
+      : AttentionSizes(op.getQuery(), op.getKey(), op.getValue()) {}
 
   /// [batch..., heads, queries, \p columns].
   llvm::SmallVector<int64_t> perHead(int64_t columns) const;
@@ -35,19 +40,27 @@ struct AttentionSizes {
   int64_t valueSize; ///< numbers of a value, and of a result
 };
 
-/// The type in which \p op adds up: f32, or f64 for operands of f64.
-mlir::Type getSumType(AttentionOp op);
+/// The type in which attention to \p query adds up: f32, or f64 for operands of
+/// f64.
+mlir::Type getSumType(mlir::Value query);
 
-/// The matrices Q K^T of \p op times \p scale, of its sum type and of the shape
-/// `perGroup(keys)`.
-mlir::Value createScaledProduct(mlir::OpBuilder &builder, AttentionOp op,
-                                double scale);
-
-/// tanh(scale Q K^T / softcap) of \p op, which has a soft cap, as above.
+/// tanh(scale Q K^T / softcap) of \p op, which has a soft cap, of its sum type
+/// and of the shape `perGroup(keys)`.
 mlir::Value createCapFraction(mlir::OpBuilder &builder, AttentionOp op);
 
 /// The softmax of \p op's scores, as above.
 mlir::Value createAttentionWeights(mlir::OpBuilder &builder, AttentionOp op);
+
+/// The logarithm of the sum of the exponentials of each query's scores.
+mlir::Value createStatistics(mlir::OpBuilder &builder,
+                             AttentionWithStatisticsOp op);
+
+/// exp(scores - \p statistics), as above.
+mlir::Value createAttentionWeights(mlir::OpBuilder &builder,
+                                   AttentionWithStatisticsOp op,
+                                   mlir::Value statistics);
+mlir::Value createAttentionWeights(mlir::OpBuilder &builder,
+                                   AttentionGradOp op);
 
 /// Each pair (a, b) of the last axis as (-b, a), as in `nn.rotary`.
 mlir::Value createRotatedPairs(mlir::OpBuilder &builder, mlir::Location loc,

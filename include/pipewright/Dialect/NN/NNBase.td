@@ -35,8 +35,9 @@ def NNDialect : Dialect {
 class NN_Op<string mnemonic, list<Trait> traits = []>
     : Op<NNDialect, mnemonic, traits>;
 
-/// Results are sums of products of the first two operands. They are of the
-/// operands' element type or, where that has 16 bits, may be of f32.
+/// Results are sums of products of the operands, the first ones of which have
+/// the type of the factors. If there is one result, it is of their element type
+/// or, where that has 16 bits, may be of f32.
 def NN_Contraction : NativeOpTrait<"Contraction"> {
   let cppNamespace = "::pipewright::nn";
 }

@@ -23,67 +23,176 @@ static double getMaskAt(const HostTensor &mask, ArrayRef<int64_t> score) {
   return mask.getFloats()[linearize(index, mask.getShape())];
 }
 
-/// Turns scores into weights.
-static void applySoftmax(MutableArrayRef<double> scores) {
+/// The logarithm of the sum of the exponentials of \p scores.
+static double getStatistic(ArrayRef<double> scores) {
   double maximum = -INFINITY, sum = 0;
   for (double score : scores)
     maximum = std::max(maximum, score);
-  for (double &score : scores)
-    sum += score = std::exp(score - maximum);
-  for (double &score : scores)
-    score /= sum;
+  for (double score : scores)
+    sum += std::exp(score - maximum);
+  return maximum + std::log(sum);
+}
+
+namespace {
+/// What one query of an op meets.
+struct Row {
+  template <typename OpTy>
+  Row(OpTy op, const AttentionSizes &sizes, ArrayRef<HostTensor> operands,
+      int64_t row)
+      : index(row), group(row / (sizes.queries * sizes.headsPerGroup)),
+        seen(op.getCausal()
+                 ? row % sizes.queries + sizes.keys - sizes.queries + 1
+                 : sizes.keys),
+        query(getRow(operands[0], row, sizes.size)),
+        keys(getRow(operands[1], group, sizes.keys * sizes.size)),
+        values(getRow(operands[2], group, sizes.keys * sizes.valueSize)) {}
+
+  static ArrayRef<double> getRow(const HostTensor &tensor, int64_t row,
+                                 int64_t size) {
+    return tensor.getFloats().slice(row * size, size);
+  }
+
+  /// The product of the query and each key that it sees, times \p scale.
+  SmallVector<double> getScores(double scale) const {
+    SmallVector<double> scores;
+    for (int64_t j = 0; j < seen; ++j) {
+      double sum = 0;
+      for (size_t k = 0; k < query.size(); ++k)
+        sum += query[k] * keys[j * query.size() + k];
+      scores.push_back(scale * sum);
+    }
+    return scores;
+  }
+
+  /// The position among all queries, and among all groups.
+  int64_t index, group;
+  /// How many of the keys the query sees.
+  int64_t seen;
+  ArrayRef<double> query, keys, values;
+};
+} // namespace
+
+/// exp(score - \p statistic) for each score.
+static SmallVector<double> getWeights(ArrayRef<double> scores,
+                                      double statistic) {
+  return llvm::map_to_vector(
+      scores, [=](double score) { return std::exp(score - statistic); });
 }
 
 /// The weights of the keys that the query at \p index, [batch..., head,
-/// query], sees; \p query and \p keys are its operands' rows.
-static SmallVector<double>
-getWeights(AttentionOp op, const AttentionSizes &sizes, ArrayRef<int64_t> index,
-           ArrayRef<double> query, ArrayRef<double> keys,
-           const HostTensor *mask) {
+/// query], sees.
+static SmallVector<double> getWeights(AttentionOp op, const Row &row,
+                                      ArrayRef<int64_t> index,
+                                      const HostTensor *mask) {
   double scale = op.getScale().convertToDouble();
   double cap = op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 0;
-  int64_t seen = op.getCausal() ? index.back() + sizes.keys - sizes.queries + 1
-                                : sizes.keys;
-  SmallVector<double> scores;
-  for (int64_t j = 0; j < seen; ++j) {
-    double sum = 0;
-    for (int64_t k = 0; k < sizes.size; ++k)
-      sum += query[k] * keys[j * sizes.size + k];
+  SmallVector<double> scores = row.getScores(scale);
+  for (auto [j, score] : llvm::enumerate(scores)) {
     SmallVector<int64_t> position(index);
     position.push_back(j);
-    double score = cap ? cap * std::tanh(scale * sum / cap) : scale * sum;
-    scores.push_back(score + (mask ? getMaskAt(*mask, position) : 0));
+    score = (cap ? cap * std::tanh(score / cap) : score) +
+            (mask ? getMaskAt(*mask, position) : 0);
   }
-  applySoftmax(scores);
+  SmallVector<double> weights = getWeights(scores, getStatistic(scores));
   if (mask)
-    for (double &weight : scores)
+    for (double &weight : weights)
       weight = std::isnan(weight) ? 0 : weight;
-  return scores;
+  return weights;
+}
+
+/// Calls `visit(index, position)` for each query.
+template <typename Visitor>
+static void forEachQuery(const AttentionSizes &sizes, Visitor visit) {
+  SmallVector<int64_t> rows = sizes.perHead(1);
+  rows.pop_back();
+  forEachElement(rows, visit);
+}
+
+/// Adds the values that \p row sees to its row of \p result.
+static void addValues(const Row &row, ArrayRef<double> weights,
+                      HostTensor &result) {
+  int64_t size = result.getShape().back();
+  for (auto [j, weight] : llvm::enumerate(weights))
+    for (int64_t k = 0; k < size; ++k)
+      result.getFloats()[row.index * size + k] +=
+          weight * row.values[j * size + k];
 }
 
 static void evaluateAttention(AttentionOp op, ArrayRef<HostTensor> operands,
                               HostTensor &result) {
   AttentionSizes sizes(op);
-  SmallVector<int64_t> rows = sizes.perHead(1);
-  rows.pop_back();
   const HostTensor *mask = op.getMask() ? &operands[3] : nullptr;
-  forEachElement(rows, [&](ArrayRef<int64_t> index, int64_t row) {
-    int64_t group = row / (sizes.queries * sizes.headsPerGroup);
-    auto getGroup = [&](const HostTensor &tensor, int64_t size) {
-      return tensor.getFloats().slice(group * sizes.keys * size,
-                                      sizes.keys * size);
-    };
-    ArrayRef<double> query =
-        operands[0].getFloats().slice(row * sizes.size, sizes.size);
-    SmallVector<double> weights = getWeights(
-        op, sizes, index, query, getGroup(operands[1], sizes.size), mask);
-    ArrayRef<double> values = getGroup(operands[2], sizes.valueSize);
-    for (auto [j, weight] : llvm::enumerate(weights))
-      for (int64_t k = 0; k < sizes.valueSize; ++k)
-        result.getFloats()[row * sizes.valueSize + k] +=
-            weight * values[j * sizes.valueSize + k];
+  forEachQuery(sizes, [&](ArrayRef<int64_t> index, int64_t position) {
+    Row row(op, sizes, operands, position);
+    addValues(row, getWeights(op, row, index, mask), result);
   });
 }
+
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+static LogicalResult
+evaluateWithStatistics(AttentionWithStatisticsOp op,
+                       ArrayRef<HostTensor> operands,
+                       MutableArrayRef<HostTensor> results) {
+  AttentionSizes sizes(op);
+  double scale = op.getScale().convertToDouble();
+  forEachQuery(sizes, [&](ArrayRef<int64_t>, int64_t position) {
+    Row row(op, sizes, operands, position);
+    SmallVector<double> scores = row.getScores(scale);
+    double statistic = getStatistic(scores);
+    results[1].getFloats()[position] = statistic;
+    addValues(row, getWeights(scores, statistic), results[0]);
+  });
+  return success();
+}
+
+static double getProduct(ArrayRef<double> lhs, ArrayRef<double> rhs) {
+  double sum = 0;
+  for (auto [a, b] : llvm::zip_equal(lhs, rhs))
+    sum += a * b;
+  return sum;
+}
+
+/// Adds \p factor times \p vector to row \p row of \p sums.
+static void addScaled(HostTensor &sums, int64_t row, double factor,
+                      ArrayRef<double> vector) {
+  MutableArrayRef<double> sum =
+      sums.getFloats().slice(row * vector.size(), vector.size());
+  for (auto [to, from] : llvm::zip_equal(sum, vector))
+    to += factor * from;
+}
+
+static LogicalResult evaluateGradient(AttentionGradOp op,
+                                      ArrayRef<HostTensor> operands,
+                                      MutableArrayRef<HostTensor> results) {
+  AttentionSizes sizes(op);
+  double scale = op.getScale().convertToDouble();
+  forEachQuery(sizes, [&](ArrayRef<int64_t>, int64_t position) {
+    Row row(op, sizes, operands.drop_front(), position);
+    ArrayRef<double> dy = Row::getRow(operands[0], position, sizes.valueSize);
+    double sum =
+        getProduct(dy, Row::getRow(operands[4], position, sizes.valueSize));
+    SmallVector<double> weights =
+        getWeights(row.getScores(scale), operands[5].getFloats()[position]);
+    for (auto [j, weight] : llvm::enumerate(weights)) {
+      int64_t key = row.group * sizes.keys + j;
+      double dWeight = getProduct(
+          dy, row.values.slice(j * sizes.valueSize, sizes.valueSize));
+      double dProduct = scale * weight * (dWeight - sum);
+      addScaled(results[0], position, dProduct,
+                row.keys.slice(j * sizes.size, sizes.size));
+      addScaled(results[1], key, dProduct, row.query);
+      addScaled(results[2], key, weight, dy);
+    }
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rotary positions
+//===----------------------------------------------------------------------===//
 
 static void evaluateRotary(RotaryOp op, ArrayRef<HostTensor> operands,
                            HostTensor &result) {
@@ -103,6 +212,8 @@ static void evaluateRotary(RotaryOp op, ArrayRef<HostTensor> operands,
 namespace pipewright::nn {
 void registerAttention(EvaluatorRegistry &registry) {
   registry.add<AttentionOp>(evaluateAttention);
+  registry.addFallible<AttentionWithStatisticsOp>(evaluateWithStatistics);
+  registry.addFallible<AttentionGradOp>(evaluateGradient);
   registry.add<RotaryOp>(evaluateRotary);
 }
 } // namespace pipewright::nn

@@ -49,6 +49,71 @@ def NN_AttentionOp : NN_Op<"attention", [Pure, NN_Contraction,
   let hasVerifier = 1;
 }
 
+def NN_AttentionWithStatisticsOp : NN_Op<"attention_with_statistics", [Pure,
+    NN_Contraction,
+    AllElementTypesMatch<["query", "key", "value", "result"]>]> {
+  let summary = "attention, and what a library's gradient of it starts from";
+  let description = [{
+    The first result is that of an `nn.attention` without mask and soft cap. The
+    second, [batch..., heads, queries], has for each query the logarithm of the
+    sum of the exponentials of its scores, in f32, or f64 for operands of f64:
+    with it `nn.attention_grad` makes the weights again without their sums.
+
+    `--nn-keep-attention-statistics` makes it of an `nn.attention` that the
+    library of the target computes.
+
+    ```mlir
+    %y, %s = nn.attention_with_statistics %q, %k, %v causal scale 1.250000e-01
+        : (tensor<2x8x16x64xbf16>, tensor<2x2x16x64xbf16>,
+           tensor<2x2x16x64xbf16>) -> (tensor<2x8x16x64xbf16>, tensor<2x8x16xf32>)
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$query, NN_FloatTensor:$key,
+                       NN_FloatTensor:$value, F64Attr:$scale,
+                       UnitAttr:$causal);
+  let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$statistics);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`causal` $causal^)? `scale` $scale attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_AttentionGradOp : NN_Op<"attention_grad", [Pure, NN_Contraction,
+    AllElementTypesMatch<["cotangent", "query", "key", "value", "result"]>,
+    AllTypesMatch<["result", "cotangent"]>,
+    AllTypesMatch<["query", "query_gradient"]>,
+    AllTypesMatch<["key", "key_gradient"]>,
+    AllTypesMatch<["value", "value_gradient"]>]> {
+  let summary = "gradients of attention_with_statistics for its operands";
+  let description = [{
+    With the scores S, the weights P = exp(S - statistics), one number a query
+    subtracted from its row, and dS = P (dY V^T - sum(dY Y)), the sum being over
+    a row of the result, the gradients are scale dS K, scale dS^T Q and P^T dY.
+    (Dao, "FlashAttention-2", arXiv:2307.08691)
+
+    ```mlir
+    %dq, %dk, %dv = nn.attention_grad %dy, %q, %k, %v, %y, %s causal scale 1.250000e-01
+        : (tensor<8x16x64xbf16>, tensor<8x16x64xbf16>, tensor<2x16x64xbf16>,
+           tensor<2x16x64xbf16>, tensor<8x16x64xbf16>, tensor<8x16xf32>)
+        -> (tensor<8x16x64xbf16>, tensor<2x16x64xbf16>, tensor<2x16x64xbf16>)
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$cotangent, NN_FloatTensor:$query,
+                       NN_FloatTensor:$key, NN_FloatTensor:$value,
+                       NN_FloatTensor:$result, NN_FloatTensor:$statistics,
+                       F64Attr:$scale, UnitAttr:$causal);
+  let results = (outs NN_FloatTensor:$query_gradient,
+                      NN_FloatTensor:$key_gradient,
+                      NN_FloatTensor:$value_gradient);
+  let assemblyFormat = [{
+    $cotangent `,` $query `,` $key `,` $value `,` $result `,` $statistics
+    (`causal` $causal^)? `scale` $scale attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 def NN_RotaryOp : NN_Op<"rotary", [Pure, SameOperandsAndResultType]> {
   let summary = "rotates pairs of numbers: x cosine + rotate(x) sine";
   let description = [{
