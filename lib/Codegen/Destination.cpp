@@ -81,8 +81,9 @@ Destination pipewright::takeDestination(Value result, RewriterBase &rewriter,
   return destination;
 }
 
-void pipewright::finishDestination(Destination destination, Value result,
-                                   RewriterBase &rewriter) {
+/// Makes all users of \p result read \p destination.
+static void replaceResult(const Destination &destination, Value result,
+                          RewriterBase &rewriter) {
   // Else a later op may compute its result in a buffer that is still read.
   if (!destination.reads.empty())
     nn::KeepOp::create(rewriter, result.getLoc(), destination.reads);
@@ -93,10 +94,23 @@ void pipewright::finishDestination(Destination destination, Value result,
   Value written = bufferization::ToTensorOp::create(
       rewriter, result.getLoc(), result.getType(), destination.buffer,
       /*restrict=*/true, writable);
-  Operation *op = result.getDefiningOp();
   rewriter.replaceAllUsesWith(destination.written, written);
   if (destination.accumulate)
     rewriter.eraseOp(destination.written.getDefiningOp());
+}
+
+void pipewright::finishDestination(Destination destination, Value result,
+                                   RewriterBase &rewriter) {
+  Operation *op = result.getDefiningOp();
+  replaceResult(destination, result, rewriter);
+  rewriter.eraseOp(op);
+}
+
+void pipewright::finishDestinations(ArrayRef<Destination> destinations,
+                                    Operation *op, RewriterBase &rewriter) {
+  for (auto [destination, result] :
+       llvm::zip_equal(destinations, op->getResults()))
+    replaceResult(destination, result, rewriter);
   rewriter.eraseOp(op);
 }
 

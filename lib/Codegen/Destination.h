@@ -48,6 +48,11 @@ mlir::Value reshapeBuffer(mlir::Value buffer, mlir::Value tensor,
 void eraseDead(llvm::ArrayRef<mlir::Value> values,
                mlir::RewriterBase &rewriter);
 
+/// The same for all results of \p op, each with the destination that was taken
+/// for it.
+void finishDestinations(llvm::ArrayRef<Destination> destinations,
+                        mlir::Operation *op, mlir::RewriterBase &rewriter);
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_LIB_CODEGEN_DESTINATION_H

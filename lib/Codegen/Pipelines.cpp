@@ -41,6 +41,9 @@ void pipewright::buildBufferizePipeline(
   // Buffers for arguments and results first: what the library computes can
   // then be written where it is wanted.
   pm.addPass(createLowerFunctions());
+  // Whole, where the library has it.
+  if (library)
+    pm.addPass(createAttentionToLibrary({library->getName().str()}));
   pm.addPass(createExpandAttention());
   // Before the other ops turn to linalg, while contractions are still whole.
   if (library)

@@ -52,6 +52,25 @@ void CodegenTarget::emitPooling(const PoolingCall &call, mlir::Location loc,
   llvm_unreachable("the target's library does not pool");
 }
 
+bool CodegenTarget::hasAttention(const AttentionCall &call) const {
+  return false;
+}
+
+void CodegenTarget::emitAttention(const AttentionCall &call, mlir::Location loc,
+                                  mlir::OpBuilder &builder) const {
+  llvm_unreachable("the target's library has no attention");
+}
+
+int64_t CodegenTarget::getAttentionWorkspace(const AttentionCall &call) const {
+  llvm_unreachable("the target's library has no attention");
+}
+
+void CodegenTarget::emitAttentionGradient(const AttentionGradientCall &call,
+                                          mlir::Location loc,
+                                          mlir::OpBuilder &builder) const {
+  llvm_unreachable("the target's library has no attention");
+}
+
 void CodegenTarget::addBufferPasses(mlir::OpPassManager &functions) const {}
 
 static TargetRegistry makeRegistry() {

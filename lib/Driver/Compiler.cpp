@@ -181,7 +181,8 @@ static LogicalResult resolveTarget(BuildOptions &options,
   if (!target)
     return emitError(loc) << "there is no target '" << options.target << "'";
   llvm::Expected<TargetOptions> resolved =
-      target->resolveOptions({options.processor, options.libraryConvolutions});
+      target->resolveOptions({options.processor, options.libraryConvolutions,
+                              options.libraryAttention});
   if (!resolved)
     return emitError(loc) << llvm::toString(resolved.takeError());
   options.processor = resolved->processor;

@@ -47,6 +47,9 @@ static void addTrainingPasses(OpPassManager &pm, const BuildOptions &options) {
     pm.addPass(createAttachLoss({options.loss, options.ignoreIndex}));
   // Needs to know whether there is a loss; gradients follow from the types.
   pm.addPass(createSetPrecision({options.precision}));
+  // What a library computes is differentiated for it.
+  if (options.libraryAttention)
+    pm.addPass(createKeepAttentionStatistics({options.target}));
   if (options.forwardOnly)
     return;
   pm.addPass(createDifferentiate({options.train, options.freeze}));

@@ -109,6 +109,12 @@ static cl::opt<std::string> convolutions(
              "(cuda: cuDNN), "
              "or generated code (default: the library if this build of "
              "Pipewright knows it)"));
+static cl::opt<std::string> attention(
+    "attention", cl::value_desc("library|kernels"), PIPEWRIGHT_OPTION,
+    cl::desc("What computes attention of bf16 and f16: the target's library "
+             "(cuda: cuDNN) where it has it, or generated code (default: "
+             "kernels)"),
+    cl::init("kernels"));
 static cl::opt<std::string>
     emitIr("emit-ir", cl::value_desc("DIR"), PIPEWRIGHT_OPTION,
            cl::desc("Write the IR after each phase into DIR"));
@@ -125,6 +131,7 @@ static bool checkOptions() {
                   {"time", "params", "flops", "uniform", "hints"})) &&
          isKnown("optimizer", optimizer, {"sgd", "adamw"}) &&
          isKnown("target", target, targets) &&
+         isKnown("attention", attention, {"library", "kernels"}) &&
          (convolutions.empty() ||
           isKnown("convolutions", convolutions, {"library", "kernels"}));
 }
@@ -155,6 +162,7 @@ static std::optional<BuildOptions> makeBuildOptions() {
   options.optimizer = optimizer;
   options.target = target;
   options.processor = arch;
+  options.libraryAttention = attention == "library";
   if (!convolutions.empty())
     options.libraryConvolutions = convolutions == "library";
   if (!costOptions.hasDevice() && options.topology.empty())

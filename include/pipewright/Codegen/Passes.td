@@ -32,12 +32,62 @@ def LowerFunctions : Pass<"nn-lower-functions", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def KeepAttentionStatistics
+    : Pass<"nn-keep-attention-statistics", "::mlir::ModuleOp"> {
+  let summary = "have the target's library compute attention";
+  let description = [{
+    Requires functions in the types that they are computed in, and before
+    `--nn-differentiate`.
+    Ensures that each `nn.attention` that the library of the target has is an
+    `nn.attention_with_statistics`, which it is called for, as for its gradient,
+    by `--nn-attention-to-library`. All others stay as they are, to be expanded
+    by `--nn-expand-attention`.
+
+    ```mlir
+    %y = nn.attention %q, %k, %v scale 1.250000e-01
+        : (tensor<8x16x64xbf16>, tensor<8x16x64xbf16>, tensor<8x16x64xbf16>)
+        -> tensor<8x16x64xbf16>
+    ```
+    becomes
+    ```mlir
+    %y, %s = nn.attention_with_statistics %q, %k, %v scale 1.250000e-01
+        : (tensor<8x16x64xbf16>, tensor<8x16x64xbf16>, tensor<8x16x64xbf16>)
+        -> (tensor<8x16x64xbf16>, tensor<8x16xf32>)
+    ```
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", "\"cpu\"",
+           "The target whose library is called">,
+  ];
+  let dependentDialects = ["::pipewright::nn::NNDialect"];
+}
+
+def AttentionToLibrary : Pass<"nn-attention-to-library", "::mlir::ModuleOp"> {
+  let summary = "turn attention with statistics into library calls";
+  let description = [{
+    Requires functions as `--nn-lower-functions` leaves them.
+    Ensures that each `nn.attention_with_statistics` and `nn.attention_grad` that
+    the library of the target has is a call of it, which writes results that are
+    those of the function where they belong. The workspace of a gradient is a
+    buffer like that of any other value. All others stay as they are.
+  }];
+  let options = [
+    Option<"targetName", "target", "std::string", "\"cpu\"",
+           "The target whose library is called">,
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def ExpandAttention : Pass<"nn-expand-attention"> {
   let summary = "turn attention into products and a softmax";
   let description = [{
     Requires nothing.
-    Ensures that no `nn.attention` is left, so that `--nn-to-library` finds its
-    products. Heads that share keys and values are rows of one product.
+    Ensures that no `nn.attention` is left, with statistics or without, and no
+    gradient of one, so that `--nn-to-library` finds their products. Heads that
+    share keys and values are rows of one product.
 
     ```mlir
     %y = nn.attention %q, %k, %v scale 5.000000e-01

@@ -42,6 +42,8 @@ struct TargetOptions {
   /// Whether convolutions and pooling are calls of the target's library,
   /// instead of code that is generated; absent: as `resolveOptions` says.
   std::optional<bool> libraryConvolutions = std::nullopt;
+  /// Whether attention is, where the library has it.
+  bool libraryAttention = false;
 };
 
 /// How the executable of a rank is put together.
@@ -157,6 +159,29 @@ struct EpilogueCall {
   bool sumsLhs = false;
 };
 
+/// softmax(scale Q K^T) V of each head on contiguous memrefs. Queries are
+/// [batch, heads, queries, size], keys [batch, groups, keys, size], values
+/// [batch, groups, keys, valueSize], and the result is [batch, heads, queries,
+/// valueSize].
+struct AttentionCall {
+  mlir::Value query, key, value, result;
+  /// For each query the logarithm of the sum of its scores' exponentials.
+  mlir::Value statistics;
+  int64_t batch, heads, groups, queries, keys, size, valueSize;
+  double scale;
+  /// Query i sees the keys up to keys - queries + i.
+  bool causal;
+};
+
+/// The gradients of the operands of `attention`, which has been computed.
+struct AttentionGradientCall {
+  AttentionCall attention;
+  mlir::Value gradient; ///< that of the result
+  mlir::Value queryGradient, keyGradient, valueGradient;
+  mlir::Value workspace;
+  int64_t workspaceBytes;
+};
+
 /// A copy of bytes. Operands are in the LLVM dialect.
 struct CopyCall {
   mlir::Value target, source, bytes;
@@ -228,6 +253,20 @@ public:
 
   virtual void emitPooling(const PoolingCall &call, mlir::Location loc,
                            mlir::OpBuilder &builder) const;
+
+  /// Whether the target's library computes \p call, which still has tensors and
+  /// no statistics, and its gradient. By default it does not.
+  virtual bool hasAttention(const AttentionCall &call) const;
+
+  virtual void emitAttention(const AttentionCall &call, mlir::Location loc,
+                             mlir::OpBuilder &builder) const;
+
+  /// The bytes of the workspace that the gradient of \p call has.
+  virtual int64_t getAttentionWorkspace(const AttentionCall &call) const;
+
+  virtual void emitAttentionGradient(const AttentionGradientCall &call,
+                                     mlir::Location loc,
+                                     mlir::OpBuilder &builder) const;
 
   /// Adds passes on bufferized layer functions that run before their workspace
   /// is planned: it has the buffers that they leave, each of which shares

@@ -109,6 +109,8 @@ struct BuildOptions {
   /// Whether convolutions and pooling are calls of the target's library;
   /// absent: as it does best.
   std::optional<bool> libraryConvolutions;
+  /// Whether attention is, where the library has it.
+  bool libraryAttention = false;
   /// Where the IR after each phase goes; empty: nowhere.
   std::string emitIr;
 };

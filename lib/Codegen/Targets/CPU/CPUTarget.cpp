@@ -31,6 +31,10 @@ struct CPUTarget : CodegenTarget {
       return llvm::createStringError(
           "the target 'cpu' has no library for convolutions; leave out "
           "--convolutions, or give it 'kernels'");
+    if (options.libraryAttention)
+      return llvm::createStringError(
+          "the target 'cpu' has no library for attention; leave out "
+          "--attention, or give it 'kernels'");
     return TargetOptions{options.processor, /*libraryConvolutions=*/false};
   }
   bool hasMatMul(mlir::Type element) const override {

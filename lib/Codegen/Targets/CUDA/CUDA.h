@@ -56,6 +56,24 @@ void emitEpilogueChoice(const EpilogueCall &call,
                         llvm::StringRef prefix, mlir::Location loc,
                         mlir::OpBuilder &builder);
 
+/// An error if attention is to be calls of cuDNN, as \p asked, and the runtime
+/// was built without it.
+llvm::Error checkAttention(bool asked);
+
+/// Whether cuDNN computes \p call, which has tensors, and its gradient.
+bool hasAttention(const AttentionCall &call);
+
+/// The bytes that the runtime wants for the gradient of \p call.
+int64_t getAttentionWorkspace(const AttentionCall &call);
+
+/// Emit a call of `…Attention…`, or `…AttentionGradient…`, for the operands'
+/// type.
+void emitAttention(const AttentionCall &call, llvm::StringRef prefix,
+                   mlir::Location loc, mlir::OpBuilder &builder);
+void emitAttentionGradient(const AttentionGradientCall &call,
+                           llvm::StringRef prefix, mlir::Location loc,
+                           mlir::OpBuilder &builder);
+
 } // namespace pipewright::cuda
 
 #endif // PIPEWRIGHT_LIB_CODEGEN_TARGETS_CUDA_CUDA_H

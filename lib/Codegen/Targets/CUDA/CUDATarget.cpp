@@ -62,7 +62,10 @@ struct CUDATarget : CodegenTarget {
     auto convolutions = cuda::resolveConvolutions(options.libraryConvolutions);
     if (!convolutions)
       return convolutions.takeError();
-    return TargetOptions{llvm::join(*chips, ","), *convolutions};
+    if (llvm::Error error = cuda::checkAttention(options.libraryAttention))
+      return error;
+    return TargetOptions{llvm::join(*chips, ","), *convolutions,
+                         options.libraryAttention};
   }
   bool hasMatMul(mlir::Type element) const override {
     return element.isF32() || element.isBF16() || element.isF16();
@@ -104,6 +107,21 @@ struct CUDATarget : CodegenTarget {
   void emitPooling(const PoolingCall &call, mlir::Location loc,
                    mlir::OpBuilder &builder) const override {
     cuda::emitPooling(call, prefix, loc, builder);
+  }
+  bool hasAttention(const AttentionCall &call) const override {
+    return cuda::hasAttention(call);
+  }
+  void emitAttention(const AttentionCall &call, mlir::Location loc,
+                     mlir::OpBuilder &builder) const override {
+    cuda::emitAttention(call, prefix, loc, builder);
+  }
+  int64_t getAttentionWorkspace(const AttentionCall &call) const override {
+    return cuda::getAttentionWorkspace(call);
+  }
+  void emitAttentionGradient(const AttentionGradientCall &call,
+                             mlir::Location loc,
+                             mlir::OpBuilder &builder) const override {
+    cuda::emitAttentionGradient(call, prefix, loc, builder);
   }
   void emitCopy(const CopyCall &call, mlir::Location loc,
                 mlir::OpBuilder &builder) const override {

@@ -56,6 +56,9 @@ ResultRange host::emitKernelCall(const KernelCall &call, Location loc,
   for (int64_t size : call.sizes)
     operands.push_back(
         arith::ConstantIntOp::create(builder, loc, size, /*width=*/64));
+  for (double number : call.numbers)
+    operands.push_back(arith::ConstantFloatOp::create(
+        builder, loc, builder.getF64Type(), APFloat(number)));
   for (bool flag : call.flags)
     operands.push_back(
         arith::ConstantIntOp::create(builder, loc, flag, /*width=*/32));

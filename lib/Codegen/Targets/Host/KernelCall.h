@@ -19,12 +19,13 @@ struct KernelCall {
   std::string stem;
   /// The types of the first operand and of the result name the kernel.
   mlir::Value operand, result;
-  /// What it gets: contiguous memrefs, then sizes, then flags.
+  /// What it gets: contiguous memrefs, then sizes, numbers and flags.
   llvm::ArrayRef<mlir::Value> buffers;
   llvm::ArrayRef<int64_t> sizes;
   llvm::ArrayRef<bool> flags;
   /// What it returns.
   mlir::TypeRange types = {};
+  llvm::ArrayRef<double> numbers = {};
 };
 
 mlir::ResultRange emitKernelCall(const KernelCall &call, mlir::Location loc,
