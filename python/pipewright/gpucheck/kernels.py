@@ -126,7 +126,7 @@ def check_bandwidth(build: pathlib.Path, deadline: Deadline, part: Part) -> None
 def flops_rows(
     tests: list[dict[str, Any]], peak: float | None
 ) -> list[dict[str, Any]]:
-    """From what Speed.OfProducts records."""
+    """From what Speed.OfProducts and Speed.OfAttention record."""
     end = "_flops"
     return [
         {
@@ -144,7 +144,8 @@ def check_products(
     build: pathlib.Path, peak: float | None, deadline: Deadline, part: Part
 ) -> None:
     program = build / "test/Unit/gpu-runtime"
-    part.rows = flops_rows(measure(program, "Speed.OfProducts", deadline), peak)
+    tests = measure(program, "Speed.OfProducts:Speed.OfAttention", deadline)
+    part.rows = flops_rows(tests, peak)
     if not part.rows:
         raise Failure("nothing was measured")
     part.text = f"{len(part.rows)} measured"

@@ -10,12 +10,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionWorkspace.h"
 #include "DeviceTest.h"
 #include "Machine.h"
 #include "Timing.h"
 
 #include "Updates.h"
 #include "pprt/Cuda.h"
+
+#include <cmath>
 
 using namespace pprt;
 using namespace pprt::cuda;
@@ -112,3 +115,35 @@ TEST_F(Speed, OfProducts) {
                              part, 0);
   });
 }
+
+#if PPRT_CUDNN
+TEST_F(Speed, OfAttention) {
+  struct {
+    int64_t batch, heads, groups, queries, keys, size, valueSize;
+  } s = {2, 16, 16, 4096, 4096, 128, 128};
+  if (isStandIn)
+    s = {1, 2, 2, 8, 8, 8, 8};
+  int64_t rows = s.batch * s.heads * s.queries;
+  std::vector<uint16_t *> arrays(8);
+  for (uint16_t *&array : arrays)
+    array = allocateZeros<uint16_t>(rows * s.size);
+  auto *statistics = allocateZeros<float>(rows);
+  int64_t bytes = getAttentionWorkspace(s);
+  void *workspace = allocate(bytes);
+  // A query sees half of the keys; they are multiplied twice, and five times in
+  // the gradient.
+  double product = double(rows) * double(s.keys) * double(s.size);
+  double scale = 1 / std::sqrt(double(s.size));
+  recordFlops("attention_bf16", 2 * product, [&] {
+    pprtCudaAttentionBF16(arrays[0], arrays[1], arrays[2], arrays[3],
+                          statistics, s.batch, s.heads, s.groups, s.queries,
+                          s.keys, s.size, s.valueSize, scale, /*causal=*/1);
+  });
+  recordFlops("attention_gradient_bf16", 5 * product, [&] {
+    pprtCudaAttentionGradientBF16(
+        arrays[4], arrays[0], arrays[1], arrays[2], arrays[3], statistics,
+        arrays[5], arrays[6], arrays[7], workspace, bytes, s.batch, s.heads,
+        s.groups, s.queries, s.keys, s.size, s.valueSize, scale, /*causal=*/1);
+  });
+}
+#endif
