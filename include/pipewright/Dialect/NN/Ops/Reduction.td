@@ -22,7 +22,8 @@ def NN_ReduceOp : NN_Op<"reduce", [Pure,
   let description = [{
     `axes` is sorted and without repeats. The axes are dropped from the
     shape; a kept axis of size 1 is a `nn.reshape` after it. Equal extremes
-    share the gradient evenly.
+    share the gradient evenly, but for those of a window that `nn.im2col` takes:
+    there, the first one has it all.
 
     ```mlir
     %y = nn.reduce sum %x axes [1] : tensor<2x8xf32> -> tensor<2xf32>
