@@ -25,7 +25,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <nccl.h>
 
 using namespace pprt;
@@ -241,21 +240,21 @@ void CudaDevice::allocateRest() {
   events.reserve(countEvents(descriptor));
 }
 
-/// Before the first call of CUDA, by the first thread of the process that comes
-/// here. What is loaded at its first use waits for the device, which may wait
-/// for a peer; streams that share a queue do too.
-static void setUpEnvironment() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+namespace {
+/// Set before `main`, while there is one thread: others read the environment at
+/// any time. What is loaded at its first use waits for the device, which may
+/// wait for a peer; streams that share a queue do too.
+const struct Environment {
+  Environment() {
     setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
-  });
-}
+  }
+} environment;
+} // namespace
 
 Status CudaDevice::start() {
   if (Status status = checkOptions(); status.failed())
     return status;
-  setUpEnvironment();
   if (Status status = chooseDevice(); status.failed())
     return status;
   int least = 0, greatest = 0;
