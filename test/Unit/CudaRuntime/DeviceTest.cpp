@@ -69,6 +69,8 @@ void DeviceTest::synchronize() {
 }
 
 void DeviceTest::copyIn(void *data, const void *numbers, size_t bytes) {
+  if (bytes == 0)
+    return;
   void *staged = allocatePinned(bytes);
   memcpy(staged, numbers, bytes);
   check(cudaMemcpyAsync(data, staged, bytes, cudaMemcpyHostToDevice, to.stream),
@@ -77,6 +79,8 @@ void DeviceTest::copyIn(void *data, const void *numbers, size_t bytes) {
 
 void DeviceTest::copyOut(void *numbers, const void *data, size_t bytes) {
   endSteps();
+  if (bytes == 0)
+    return;
   void *staged = allocatePinned(bytes);
   check(cudaMemcpyAsync(staged, data, bytes, cudaMemcpyDeviceToHost, to.stream),
         "copy");
