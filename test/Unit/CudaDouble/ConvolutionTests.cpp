@@ -10,22 +10,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Faults.h"
+#include "StreamTest.h"
 
-#include "CudaDouble/Double.h"
-
-#include <cstring>
-#include <cuda_runtime_api.h>
 #include <cudnn.h>
 
 using namespace cudadouble;
-using Numbers = std::vector<float>;
 
 namespace {
-class Convolutions : public testing::Test {
+class Convolutions : public StreamTest {
 protected:
   Convolutions() {
-    reset({});
-    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     cudnnCreate(&handle);
     cudnnSetStream(handle, stream);
     cudnnCreateTensorDescriptor(&x);
@@ -58,26 +52,6 @@ protected:
     cudnnSetTensorNdDescriptor(tensor, CUDNN_DATA_FLOAT, 4, sizes, strides);
   }
 
-  float *upload(const Numbers &numbers) {
-    void *pinned, *data;
-    size_t bytes = numbers.size() * sizeof(float);
-    cudaMallocHost(&pinned, bytes);
-    memcpy(pinned, numbers.data(), bytes);
-    cudaMalloc(&data, bytes);
-    cudaMemcpyAsync(data, pinned, bytes, cudaMemcpyHostToDevice, stream);
-    return static_cast<float *>(data);
-  }
-
-  Numbers download(const float *data, size_t count) {
-    void *pinned;
-    cudaMallocHost(&pinned, count * sizeof(float));
-    cudaMemcpyAsync(pinned, data, count * sizeof(float), cudaMemcpyDeviceToHost,
-                    stream);
-    cudaStreamSynchronize(stream);
-    auto *begin = static_cast<float *>(pinned);
-    return Numbers(begin, begin + count);
-  }
-
   /// output = alpha (image by weights) + beta output
   cudnnStatus_t convolve(int algorithm, size_t workspace, float alpha = 1,
                          float beta = 0) {
@@ -87,7 +61,6 @@ protected:
         &beta, y, output);
   }
 
-  cudaStream_t stream;
   cudnnHandle_t handle;
   cudnnTensorDescriptor_t x, y;
   cudnnFilterDescriptor_t w;

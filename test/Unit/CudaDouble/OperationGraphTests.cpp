@@ -9,22 +9,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Faults.h"
+#include "StreamTest.h"
 
-#include "CudaDouble/Double.h"
-
-#include <cstring>
-#include <cuda_runtime_api.h>
 #include <cudnn.h>
 
 using namespace cudadouble;
-using Numbers = std::vector<float>;
 
 namespace {
-class OperationGraphs : public testing::Test {
+class OperationGraphs : public StreamTest {
 protected:
   OperationGraphs() {
-    reset({});
-    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     cudnnCreate(&handle);
     cudnnSetStream(handle, stream);
     a = upload(Numbers(16, 0));
@@ -36,26 +30,6 @@ protected:
     for (cudnnBackendDescriptor_t descriptor : made)
       cudnnBackendDestroyDescriptor(descriptor);
     cudnnDestroy(handle);
-  }
-
-  float *upload(const Numbers &numbers) {
-    void *pinned, *data;
-    size_t bytes = numbers.size() * sizeof(float);
-    cudaMallocHost(&pinned, bytes);
-    memcpy(pinned, numbers.data(), bytes);
-    cudaMalloc(&data, bytes);
-    cudaMemcpyAsync(data, pinned, bytes, cudaMemcpyHostToDevice, stream);
-    return static_cast<float *>(data);
-  }
-
-  Numbers download(const float *data, size_t count) {
-    void *pinned;
-    cudaMallocHost(&pinned, count * sizeof(float));
-    cudaMemcpyAsync(pinned, data, count * sizeof(float), cudaMemcpyDeviceToHost,
-                    stream);
-    cudaStreamSynchronize(stream);
-    auto *begin = static_cast<float *>(pinned);
-    return Numbers(begin, begin + count);
   }
 
   cudnnBackendDescriptor_t make(cudnnBackendDescriptorType_t type) {
@@ -94,7 +68,6 @@ protected:
                     const std::vector<int64_t> &ids,
                     const std::vector<void *> &addresses);
 
-  cudaStream_t stream;
   cudnnHandle_t handle;
   float *a, *b, *c;
   void *workspace;

@@ -14,22 +14,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Faults.h"
+#include "StreamTest.h"
 
-#include "CudaDouble/Double.h"
-
-#include <cstring>
 #include <cublasLt.h>
-#include <cuda_runtime_api.h>
 
 using namespace cudadouble;
-using Numbers = std::vector<float>;
 
 namespace {
-class Products : public testing::Test {
+class Products : public StreamTest {
 protected:
   Products() {
-    reset({});
-    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     cublasLtCreate(&handle);
     cublasLtMatmulDescCreate(&description, CUBLAS_COMPUTE_32F, CUDA_R_32F);
   }
@@ -45,26 +39,6 @@ protected:
     EXPECT_EQ(cublasLtMatmulDescSetAttribute(description, attribute, &value,
                                              sizeof value),
               CUBLAS_STATUS_SUCCESS);
-  }
-
-  float *upload(const Numbers &numbers) {
-    void *pinned, *data;
-    size_t bytes = numbers.size() * sizeof(float);
-    cudaMallocHost(&pinned, bytes);
-    memcpy(pinned, numbers.data(), bytes);
-    cudaMalloc(&data, bytes);
-    cudaMemcpyAsync(data, pinned, bytes, cudaMemcpyHostToDevice, stream);
-    return static_cast<float *>(data);
-  }
-
-  Numbers download(const float *data, size_t count) {
-    void *pinned;
-    cudaMallocHost(&pinned, count * sizeof(float));
-    cudaMemcpyAsync(pinned, data, count * sizeof(float), cudaMemcpyDeviceToHost,
-                    stream);
-    cudaStreamSynchronize(stream);
-    auto *begin = static_cast<float *>(pinned);
-    return Numbers(begin, begin + count);
   }
 
   cublasLtMatrixLayout_t makeLayout(uint64_t rows, uint64_t columns,
@@ -87,7 +61,6 @@ protected:
   }
 
   const Numbers left = {1, 2, 3, 4, 5, 6}, right = {1, 0, 2, 1, 0, -1};
-  cudaStream_t stream;
   cublasLtHandle_t handle;
   cublasLtMatmulDesc_t description;
   std::vector<cublasLtMatrixLayout_t> layouts;

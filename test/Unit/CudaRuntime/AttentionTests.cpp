@@ -10,10 +10,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionWorkspace.h"
+#include "DeviceNumbers.h"
 #include "DeviceTest.h"
 #include "Machine.h"
 
-#include "core/Half.h"
 #include "pprt/Cuda.h"
 
 #include <cmath>
@@ -61,18 +61,9 @@ static constexpr double scale = 0.75;
 
 template <typename T>
 static std::vector<T> makeNumbers(int64_t count, int64_t seed) {
-  std::vector<T> numbers(count);
-  for (int64_t i = 0; i < count; ++i)
-    fromFloat(float((seed * 7 + i * i * 3 + i) % 17) / 8 - 1, numbers[i]);
-  return numbers;
-}
-
-template <typename T>
-static Numbers decode(const std::vector<T> &numbers) {
-  Numbers decoded;
-  for (T number : numbers)
-    decoded.push_back(toFloat(number));
-  return decoded;
+  return encodeEach<T>(count, [=](int64_t i) {
+    return float((seed * 7 + i * i * 3 + i) % 17) / 8 - 1;
+  });
 }
 
 static double multiply(const Numbers &a, int64_t rowA, const Numbers &b,
@@ -137,10 +128,6 @@ static Arrays define(const Case &s, const Arrays &in) {
   return a;
 }
 
-static uint16_t *asWords(void *numbers) {
-  return static_cast<uint16_t *>(numbers);
-}
-
 #define SIZES(S)                                                               \
   S.batch, S.heads, S.groups, S.queries, S.keys, S.size, S.valueSize
 
@@ -173,18 +160,18 @@ Arrays Attention::attend(const Case &s, bool keepsStatistics) {
                SIZES(s), scale, s.causal);
   });
   Arrays a;
-  a.query = decode(query);
-  a.key = decode(key);
-  a.value = decode(value);
-  a.gradient = decode(gradient);
-  a.result = decode(download(result, gradient.size()));
+  a.query = decodeAll(query);
+  a.key = decodeAll(key);
+  a.value = decodeAll(value);
+  a.gradient = decodeAll(gradient);
+  a.result = decodeAll(download(result, gradient.size()));
   if (!keepsStatistics)
     return a;
   for (float number : download(statistics, s.countRows()))
     a.statistics.push_back(number);
-  a.queryGradient = decode(download(queryGradient, query.size()));
-  a.keyGradient = decode(download(keyGradient, key.size()));
-  a.valueGradient = decode(download(valueGradient, value.size()));
+  a.queryGradient = decodeAll(download(queryGradient, query.size()));
+  a.keyGradient = decodeAll(download(keyGradient, key.size()));
+  a.valueGradient = decodeAll(download(valueGradient, value.size()));
   return a;
 }
 

@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceNumbers.h"
 #include "DeviceTest.h"
 #include "Machine.h"
 
-#include "core/Half.h"
 #include "pprt/Cuda.h"
 
 using namespace pprt;
@@ -58,26 +58,6 @@ static const Case cases[] = {
     {2, 4, 4, 4, {4, 4}, {3, 3}, {4, 4}, {1, 1}, {1, 1}, {1, 1}, true},
     {3, 1, 2, 5, {3, 4}, {1, 1}, {3, 4}, {0, 0}, {1, 1}, {1, 1}, false}};
 
-template <typename T>
-static std::vector<T> makeNumbers(int64_t count, int64_t seed) {
-  std::vector<T> numbers(count);
-  for (int64_t i = 0; i < count; ++i)
-    fromFloat(float((seed + i * i) % 5) / 2 - 1, numbers[i]);
-  return numbers;
-}
-
-static double decode(float value) { return value; }
-static double decode(BFloat16 value) { return toFloat(value); }
-static double decode(Float16 value) { return toFloat(value); }
-
-template <typename T>
-static std::vector<double> decodeAll(const std::vector<T> &numbers) {
-  std::vector<double> decoded;
-  for (T number : numbers)
-    decoded.push_back(decode(number));
-  return decoded;
-}
-
 /// Calls \p visit with the indices of each image element, weight and output
 /// element that belong together.
 template <typename VisitT>
@@ -103,13 +83,6 @@ static void forEachTerm(const Case &s, VisitT visit) {
     }
 }
 
-/// What is in memory, as the functions have it.
-template <typename T>
-static uint16_t *asWords(T *numbers) {
-  return reinterpret_cast<uint16_t *>(numbers);
-}
-static float *asWords(float *numbers) { return numbers; }
-
 #define SIZES(S)                                                               \
   S.batch, S.groups, S.inputChannels, S.outputChannels, S.input[0],            \
       S.input[1], S.kernel[0], S.kernel[1], S.output[0], S.output[1],          \
@@ -121,9 +94,9 @@ static float *asWords(float *numbers) { return numbers; }
 template <typename T, typename CallT>
 static void expectSums(Form form, CallT call) {
   for (const Case &s : cases) {
-    auto images = makeNumbers<T>(s.countImage(), 1);
-    auto weights = makeNumbers<T>(s.countWeights(), 2);
-    auto outputs = makeNumbers<T>(s.countOutput(), 3);
+    auto images = makeHalves<T>(s.countImage(), 1);
+    auto weights = makeHalves<T>(s.countWeights(), 2);
+    auto outputs = makeHalves<T>(s.countOutput(), 3);
     const std::vector<T> &before = form == Form::Forward         ? outputs
                                    : form == Form::InputGradient ? images
                                                                  : weights;

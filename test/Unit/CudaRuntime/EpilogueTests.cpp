@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceNumbers.h"
 #include "DeviceTest.h"
 #include "Machine.h"
 
-#include "core/Half.h"
 #include "pprt/Cuda.h"
 
 #include <cmath>
@@ -26,16 +26,6 @@ static double geluGradient(double x) {
   constexpr double step = 1e-5;
   return (gelu(x + step) - gelu(x - step)) / (2 * step);
 }
-
-static double decode(float value) { return value; }
-static double decode(BFloat16 value) { return toFloat(value); }
-static double decode(Float16 value) { return toFloat(value); }
-
-template <typename T>
-static uint16_t *asWords(T *numbers) {
-  return reinterpret_cast<uint16_t *>(numbers);
-}
-static float *asWords(float *numbers) { return numbers; }
 
 namespace {
 /// The sizes of a product; rows of auxiliary are as long as a multiple of 8.
@@ -91,10 +81,8 @@ using Ways = std::vector<int32_t>;
 
 template <typename T>
 static std::vector<T> makeNumbers(int64_t count, int64_t seed) {
-  std::vector<T> numbers(count);
-  for (int64_t i = 0; i < count; ++i)
-    fromFloat(float((seed + i * i) % 5) / 4 - 0.5F, numbers[i]);
-  return numbers;
+  return encodeEach<T>(
+      count, [=](int64_t i) { return float((seed + i * i) % 5) / 4 - 0.5F; });
 }
 
 /// Of the left operand across and the right one along its rows.

@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceNumbers.h"
 #include "DeviceTest.h"
 
 #include "backends/cpu/Backend.h"
-#include "core/Half.h"
 #include "pprt/Cuda.h"
 #include "pprt/Descriptor.h"
 
@@ -47,10 +47,8 @@ static const Sizes everySize[] = {{1, 1, 3, 2},     {9, 4, 5, 7},
 
 template <typename ElementTy>
 static std::vector<ElementTy> makeValues(int64_t count, float seed) {
-  std::vector<ElementTy> values(count);
-  for (int64_t i = 0; i < count; ++i)
-    fromFloat(std::sin(seed + 0.7F * float(i)), values[i]);
-  return values;
+  return encodeEach<ElementTy>(
+      count, [=](int64_t i) { return std::sin(seed + 0.7F * float(i)); });
 }
 
 /// Equal up to the order of a sum, and how a type of 16 bits rounds it.
@@ -65,13 +63,6 @@ static void expectClose(const std::vector<ElementTy> &computed,
         << "element " << i;
   }
 }
-
-/// What is in memory, as the functions have it.
-template <typename T>
-static uint16_t *asWords(T *numbers) {
-  return reinterpret_cast<uint16_t *>(numbers);
-}
-static float *asWords(float *numbers) { return numbers; }
 
 #define EXPECT_PRODUCTS(TYPES, OPERAND, RESULT, TOLERANCE)                     \
   for (const Sizes &s : everySize)                                             \

@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceNumbers.h"
 #include "DeviceTest.h"
 #include "Machine.h"
 
-#include "core/Half.h"
 #include "pprt/Cuda.h"
 
 #include <cmath>
@@ -46,19 +46,6 @@ static const Case cases[] = {{1, 3, 5, 7, false, false, false, false, false},
                              {4, 2, 3, 6, false, true, false, true, true},
                              {1, 1, 1, 1, false, false, false, false, false}};
 
-static double decode(float value) { return value; }
-static double decode(BFloat16 value) { return toFloat(value); }
-static double decode(Float16 value) { return toFloat(value); }
-
-/// Small whole numbers and halves, whose products and sums every type has.
-template <typename T>
-static std::vector<T> makeNumbers(int64_t count, int64_t seed) {
-  std::vector<T> numbers(count);
-  for (int64_t i = 0; i < count; ++i)
-    fromFloat(float((seed + i * i) % 5) / 2 - 1, numbers[i]);
-  return numbers;
-}
-
 /// Element (row, column) of matrix \p at of the batch.
 static double multiply(const Case &s, const std::vector<double> &a,
                        const std::vector<double> &b, int64_t at, int64_t row,
@@ -72,26 +59,11 @@ static double multiply(const Case &s, const std::vector<double> &a,
   return sum;
 }
 
-template <typename T>
-static std::vector<double> decodeAll(const std::vector<T> &numbers) {
-  std::vector<double> decoded;
-  for (T number : numbers)
-    decoded.push_back(decode(number));
-  return decoded;
-}
-
-/// What is in memory, as the functions have it.
-template <typename T>
-static uint16_t *asWords(T *numbers) {
-  return reinterpret_cast<uint16_t *>(numbers);
-}
-static float *asWords(float *numbers) { return numbers; }
-
 #define EXPECT_PRODUCTS(TYPES, OPERAND, RESULT)                                \
   for (const Case &s : cases) {                                                \
-    auto a = makeNumbers<OPERAND>(s.sizeA(), 1);                               \
-    auto b = makeNumbers<OPERAND>(s.sizeB(), 2);                               \
-    auto c = makeNumbers<RESULT>(s.batch * s.m * s.n, 3);                      \
+    auto a = makeHalves<OPERAND>(s.sizeA(), 1);                                \
+    auto b = makeHalves<OPERAND>(s.sizeB(), 2);                                \
+    auto c = makeHalves<RESULT>(s.batch * s.m * s.n, 3);                       \
     OPERAND *left = upload(a), *right = upload(b);                             \
     RESULT *result = upload(c);                                                \
     prepareAndRun([&] {                                                        \

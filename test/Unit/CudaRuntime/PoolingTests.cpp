@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceNumbers.h"
 #include "DeviceTest.h"
 #include "Machine.h"
 
-#include "core/Half.h"
 #include "pprt/Cuda.h"
 
 #include <cmath>
@@ -48,22 +48,8 @@ static const Case cases[] = {
 
 template <typename T>
 static std::vector<T> makeNumbers(int64_t count, int64_t seed) {
-  std::vector<T> numbers(count);
-  for (int64_t i = 0; i < count; ++i)
-    fromFloat(float((seed + i * i) % 3) - 1, numbers[i]);
-  return numbers;
-}
-
-static double decode(float value) { return value; }
-static double decode(BFloat16 value) { return toFloat(value); }
-static double decode(Float16 value) { return toFloat(value); }
-
-template <typename T>
-static std::vector<double> decodeAll(const std::vector<T> &numbers) {
-  std::vector<double> decoded;
-  for (T number : numbers)
-    decoded.push_back(decode(number));
-  return decoded;
+  return encodeEach<T>(
+      count, [=](int64_t i) { return float((seed + i * i) % 3) - 1; });
 }
 
 /// Calls \p visit with the index of each image element in the window of output
@@ -109,13 +95,6 @@ static std::vector<double> divide(std::vector<double> sums, int64_t count) {
     sum /= count;
   return sums;
 }
-
-/// What is in memory, as the functions have it.
-template <typename T>
-static uint16_t *asWords(T *numbers) {
-  return reinterpret_cast<uint16_t *>(numbers);
-}
-static float *asWords(float *numbers) { return numbers; }
 
 #define SIZES(S)                                                               \
   S.batch, S.channels, S.input[0], S.input[1], S.kernel[0], S.kernel[1],       \
