@@ -48,13 +48,18 @@ class Outcome:
 
 
 def build_case(
-    case: Case, layout: Layout, folder: pathlib.Path
+    case: Case,
+    layout: Layout,
+    folder: pathlib.Path,
+    name: str | None = None,
+    **options: Any,
 ) -> tuple[pathlib.Path, dict]:
-    """Where the build is, and its manifest."""
+    """Where the build is, in `folder` under `name` or one that tells the layout,
+    and its manifest."""
     model = folder / "model.onnx"
     if not model.exists():
         case.graph().save(model)
-    output = folder / layout.folder_name()
+    output = folder / (name or layout.folder_name())
     cut = case.cuts.get(layout.ranks * (layout.chunks or 1))
     manifest = pipeline.build(
         model,
@@ -72,6 +77,7 @@ def build_case(
         split_at=",".join(cut) if cut else None,
         bind=case.bind,
         precision=case.precision,
+        **options,
     )
     return output, manifest
 

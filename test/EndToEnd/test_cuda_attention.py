@@ -16,7 +16,7 @@ from typing import Any
 
 from cases import CASES, LOSS_SCALE, Case, rounded
 from cuda_double import run_on_double
-from harness import EndToEndTest, Layout, Outcome, train_case
+from harness import EndToEndTest, Layout, Outcome, build_case, train_case
 from pipewright import pipeline
 from pipewright.models import llama
 from pipewright.onnxfile import Graph
@@ -65,20 +65,9 @@ class CudaAttention(EndToEndTest):
     library = ""
 
     def build(self, case: Case, who: str, **how: Any) -> pathlib.Path:
-        output = self.folder / who
-        manifest = pipeline.build(
-            self.folder / "model.onnx",
-            output,
-            target="cuda",
-            ranks=RANKS,
-            microbatches=case.microbatches,
-            microbatch_size=case.microbatch_size,
-            loss=case.loss,
-            optimizer=case.optimizer,
-            precision=case.precision,
-            attention=who,
-            force=True,
-            **how,
+        layout = Layout(RANKS, target="cuda", **how)
+        output, manifest = build_case(
+            case, layout, self.folder, name=who, attention=who, force=True
         )
         kept = "nn-keep-attention-statistics{target=cuda}" in manifest["pipeline"]
         self.assertEqual(kept, who == "library")
@@ -128,7 +117,6 @@ class CudaAttention(EndToEndTest):
         self.check(GROUPS_F16, "library", remat="full")
 
     def test_of_f32_it_is_generated(self) -> None:
-        TOKENS.graph().save(self.folder / "model.onnx")
         output = self.build(TOKENS, "library")
         for rank in (output / "bin").iterdir():
             self.assertNotIn(b"pprtCudaAttention", rank.read_bytes())

@@ -17,8 +17,7 @@ from typing import Any
 
 from cases import CASES, Case
 from cuda_double import largest_difference, run_on_double
-from harness import EndToEndTest, Layout, train_case
-from pipewright import pipeline
+from harness import EndToEndTest, Layout, build_case, train_case
 from pipewright.models import weights
 from pipewright.onnxfile import DataType, Graph, int64s
 from pipewright.tensorfiles import integers, uniform
@@ -141,18 +140,9 @@ class CudaConvolutions(EndToEndTest):
     library = ""
 
     def build(self, case: Case, who: str) -> pathlib.Path:
-        output = self.folder / who
-        manifest = pipeline.build(
-            self.folder / "model.onnx",
-            output,
-            target="cuda",
-            ranks=RANKS,
-            microbatches=case.microbatches,
-            microbatch_size=case.microbatch_size,
-            loss=case.loss,
-            optimizer=case.optimizer,
-            precision=case.precision,
-            convolutions=who,
+        layout = Layout(RANKS, target="cuda")
+        output, manifest = build_case(
+            case, layout, self.folder, name=who, convolutions=who
         )
         calls = "true" if who == "library" else "false"
         self.assertIn(f"annotate-workspaces{{convolutions={calls}", manifest["pipeline"])
