@@ -41,27 +41,13 @@ struct Shape {
     return {outputChannels, inputChannels / groups, kernel[0], kernel[1]};
   }
   std::string describe() const;
-};
-
-/// A shape, and what else decides how it is computed.
-struct Key {
-  Shape shape;
-  int chip;
-  uint64_t workspaceBytes;
-  bool allowsTf32;
-
-  bool operator<(const Key &other) const { return tie() < other.tie(); }
-
-private:
-  std::tuple<Form, cudnnDataType_t, std::array<int, 4>, std::array<int, 4>,
-             std::array<int, 4>, int, Pair, Pair, Pair, int, uint64_t, bool>
-  tie() const {
-    const Shape &s = shape;
-    return {s.form,         s.type,   s.getImage(),   s.getOutput(),
-            s.getWeights(), s.groups, s.padding,      s.strides,
-            s.dilations,    chip,     workspaceBytes, allowsTf32};
+  auto tie() const {
+    return std::tie(form, type, batch, groups, inputChannels, outputChannels,
+                    input, kernel, output, padding, strides, dilations);
   }
 };
+
+using Key = PlanKey<Shape>;
 
 /// How one shape is computed.
 class Plan {
@@ -234,8 +220,8 @@ void Plan::run(float alpha, const void *a, const void *b, float beta,
           "cannot compute the gradient for the weights of a convolution");
 }
 
-static Plans<Key, Plan> &getPlans() {
-  static Plans<Key, Plan> plans;
+static Plans<Shape, Plan> &getPlans() {
+  static Plans<Shape, Plan> plans;
   return plans;
 }
 

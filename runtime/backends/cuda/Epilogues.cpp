@@ -116,7 +116,7 @@ int32_t Trial::next(const ProductShape &shape) {
 int32_t Trial::begin(const ProductShape &shape) {
   retain();
   lock = std::unique_lock<std::mutex>(getChoices().mutex);
-  key = makeProductKey(shape);
+  key = makePlanKey(shape);
   auto known = getChoices().ways.find(*key);
   if (known != getChoices().ways.end()) {
     stage = Stage::Chosen;

@@ -12,21 +12,42 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 
 namespace pprt::cuda {
 
-/// The plans of all threads of the process, by shape and by what else decides
-/// how it is computed: \p KeyTy is made of a shape, the chip, the bytes of the
-/// workspace and whether TF32 is allowed, and \p PlanTy of a key.
-template <typename KeyTy, typename PlanTy>
+/// A shape, and what else decides how it is computed. \p ShapeTy has `tie()`,
+/// a tuple of all that it says.
+template <typename ShapeTy>
+struct PlanKey {
+  ShapeTy shape;
+  int chip;
+  uint64_t workspaceBytes;
+  bool allowsTf32;
+
+  bool operator<(const PlanKey &other) const { return tie() < other.tie(); }
+
+private:
+  auto tie() const {
+    return std::make_tuple(shape.tie(), chip, workspaceBytes, allowsTf32);
+  }
+};
+
+/// For \p shape on the device of the calling thread.
+template <typename ShapeTy>
+PlanKey<ShapeTy> makePlanKey(const ShapeTy &shape) {
+  const ComputeStream &to = getComputeStream();
+  return {shape, to.chip, to.workspaceBytes, to.allowsTf32};
+}
+
+/// The plans of all threads of the process; \p PlanTy is made of a key.
+template <typename ShapeTy, typename PlanTy>
 class Plans {
 public:
   /// The plan for \p shape on the device of the calling thread.
-  template <typename ShapeTy>
   const PlanTy &get(const ShapeTy &shape) {
     retain();
-    const ComputeStream &to = getComputeStream();
-    KeyTy key = {shape, to.chip, to.workspaceBytes, to.allowsTf32};
+    PlanKey<ShapeTy> key = makePlanKey(shape);
     std::lock_guard<std::mutex> lock(mutex);
     std::unique_ptr<PlanTy> &plan = byKey[key];
     if (!plan)
@@ -41,7 +62,7 @@ public:
 
 private:
   std::mutex mutex;
-  std::map<KeyTy, std::unique_ptr<PlanTy>> byKey;
+  std::map<PlanKey<ShapeTy>, std::unique_ptr<PlanTy>> byKey;
 };
 
 } // namespace pprt::cuda

@@ -36,31 +36,16 @@ struct Shape {
     return {batch, channels, output[0], output[1]};
   }
   std::string describe() const;
-};
-
-/// A shape; the rest decides nothing here.
-struct Key {
-  Shape shape;
-  int chip;
-  uint64_t workspaceBytes;
-  bool allowsTf32;
-
-  bool operator<(const Key &other) const { return tie() < other.tie(); }
-
-private:
-  std::tuple<cudnnPoolingMode_t, cudnnDataType_t, std::array<int, 4>,
-             std::array<int, 4>, Pair, Pair, Pair>
-  tie() const {
-    const Shape &s = shape;
-    return {s.mode,   s.type,    s.getImage(), s.getOutput(),
-            s.kernel, s.padding, s.strides};
+  auto tie() const {
+    return std::tie(mode, type, batch, channels, input, kernel, output, padding,
+                    strides);
   }
 };
 
 /// How one shape is described.
 class Plan {
 public:
-  explicit Plan(const Key &key);
+  explicit Plan(const PlanKey<Shape> &key);
   ~Plan();
   Plan(const Plan &) = delete;
   Plan &operator=(const Plan &) = delete;
@@ -95,7 +80,7 @@ std::string Shape::describe() const {
 static constexpr const char *cannotDescribe =
     "cannot describe pooling to cuDNN";
 
-Plan::Plan(const Key &key) : text(key.shape.describe()) {
+Plan::Plan(const PlanKey<Shape> &key) : text(key.shape.describe()) {
   const Shape &s = key.shape;
   const Cudnn &cudnn = getCudnn();
   image = makeTensor(s.type, s.getImage(), cannotDescribe);
@@ -139,8 +124,8 @@ void Plan::runGradient(float alpha, const void *imageData,
            "the gradient of ", text);
 }
 
-static Plans<Key, Plan> &getPlans() {
-  static Plans<Key, Plan> plans;
+static Plans<Shape, Plan> &getPlans() {
+  static Plans<Shape, Plan> plans;
   return plans;
 }
 

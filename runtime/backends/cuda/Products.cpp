@@ -10,49 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Products.h"
-#include "Plans.h"
 
 #include <algorithm>
-#include <tuple>
 
 using namespace pprt;
 using namespace pprt::cuda;
-
-using KeyTuple =
-    std::tuple<cudaDataType, cudaDataType, int64_t, int64_t, int64_t, int64_t,
-               int64_t, int64_t, int64_t, bool, bool, uint32_t, uint32_t,
-               uint32_t, cublasLtEpilogue_t, int, uint64_t, bool>;
-
-static KeyTuple tie(const ProductKey &key) {
-  const ProductShape &s = key.shape;
-  return {s.operand,
-          s.result,
-          s.batch,
-          s.m,
-          s.n,
-          s.k,
-          s.strideA,
-          s.strideB,
-          s.strideC,
-          s.transposeA,
-          s.transposeB,
-          s.alignmentA,
-          s.alignmentB,
-          s.alignmentC,
-          s.epilogue,
-          key.chip,
-          key.workspaceBytes,
-          key.allowsTf32};
-}
-
-bool ProductKey::operator<(const ProductKey &other) const {
-  return tie(*this) < tie(other);
-}
-
-ProductKey cuda::makeProductKey(const ProductShape &shape) {
-  const ComputeStream &to = getComputeStream();
-  return {shape, to.chip, to.workspaceBytes, to.allowsTf32};
-}
 
 //===----------------------------------------------------------------------===//
 // Shapes
@@ -247,8 +209,8 @@ cublasStatus_t ProductPlan::run(float alpha, float beta,
                         to.workspace, to.workspaceBytes, to.stream);
 }
 
-static Plans<ProductKey, ProductPlan> &getPlans() {
-  static Plans<ProductKey, ProductPlan> plans;
+static Plans<ProductShape, ProductPlan> &getPlans() {
+  static Plans<ProductShape, ProductPlan> plans;
   return plans;
 }
 

@@ -12,7 +12,7 @@
 #ifndef PPRT_BACKENDS_CUDA_PRODUCTS_H
 #define PPRT_BACKENDS_CUDA_PRODUCTS_H
 
-#include "Stream.h"
+#include "Plans.h"
 
 #include <string>
 
@@ -37,20 +37,14 @@ struct ProductShape {
   bool hasBias() const;
   bool hasAuxiliary() const;
   std::string describe() const;
+  auto tie() const {
+    return std::tie(operand, result, batch, m, n, k, strideA, strideB, strideC,
+                    transposeA, transposeB, alignmentA, alignmentB, alignmentC,
+                    epilogue);
+  }
 };
 
-/// A shape, and what else decides how it is computed.
-struct ProductKey {
-  ProductShape shape;
-  int chip;
-  uint64_t workspaceBytes;
-  bool allowsTf32;
-
-  bool operator<(const ProductKey &other) const;
-};
-
-/// For a product on the device of the calling thread.
-ProductKey makeProductKey(const ProductShape &shape);
+using ProductKey = PlanKey<ProductShape>;
 
 /// What a product is of. Bias and the auxiliary matrix are there if the
 /// epilogue has them, and begin at multiples of 64.
