@@ -171,12 +171,16 @@ bool PprtContext::claim(uint32_t index, uint32_t microbatch, uint32_t channel) {
   return isNew;
 }
 
+Reals PprtContext::getReals(const PprtParameter &parameter,
+                            uint64_t offset) const {
+  Reals reals = {device->at(offset), 0, parameter.tensor.dtype == PPRT_F64};
+  reals.count = parameter.tensor.bytes / reals.getElementBytes();
+  return reals;
+}
+
 Reals PprtContext::getGradient(uint32_t index) const {
   const PprtParameter &parameter = descriptor.parameters[index];
-  bool isWide = parameter.tensor.dtype == PPRT_F64;
-  uint64_t bytes = isWide ? sizeof(double) : sizeof(float);
-  return {device->at(parameter.gradient),
-          static_cast<int64_t>(parameter.tensor.bytes / bytes), isWide};
+  return getReals(parameter, parameter.gradient);
 }
 
 /// The number in \p bits, which begin with a float of \p bytes.

@@ -103,6 +103,8 @@ struct PprtContext {
   uint32_t getGlobal(uint32_t microbatch) const {
     return groups.getReplica() * descriptor.microbatches + microbatch;
   }
+  /// The numbers at \p offset, as many as \p parameter has.
+  pprt::Reals getReals(const PprtParameter &parameter, uint64_t offset) const;
   /// The sum that parameter \p index is updated with.
   pprt::Reals getGradient(uint32_t index) const;
 

@@ -32,6 +32,10 @@ struct Reals {
   void *data;
   int64_t count;
   bool isWide; ///< f64
+
+  uint64_t getElementBytes() const {
+    return isWide ? sizeof(double) : sizeof(float);
+  }
 };
 
 /// One parameter, and what is updated with it.

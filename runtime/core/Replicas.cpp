@@ -23,12 +23,6 @@ RankGroups::RankGroups(const PprtDescriptor &descriptor, Transport &all)
 // Gradients
 //===----------------------------------------------------------------------===//
 
-/// The numbers of a gradient that a replica adds up: all but the last have as
-/// many.
-static int64_t getPartCount(int64_t count, uint32_t replicas) {
-  return (count + replicas - 1) / replicas;
-}
-
 namespace {
 /// Each replica adds up one part and gives the sum to the others, so that each
 /// sends and receives twice the gradient at most, and all have the same bits.
@@ -64,11 +58,13 @@ private:
     }
   }
 
+  /// What \p replica adds up: all but the last have as many numbers.
   Reals getPart(uint32_t replica) const {
-    int64_t part = getPartCount(gradient.count, groups.getReplicas());
+    int64_t replicas = groups.getReplicas();
+    int64_t part = (gradient.count + replicas - 1) / replicas;
     int64_t begin = std::min(replica * part, gradient.count);
-    int64_t size = gradient.isWide ? sizeof(double) : sizeof(float);
-    return {static_cast<uint8_t *>(gradient.data) + begin * size,
+    return {static_cast<uint8_t *>(gradient.data) +
+                begin * gradient.getElementBytes(),
             std::min(part, gradient.count - begin), gradient.isWide};
   }
 
@@ -81,8 +77,7 @@ private:
   void move(bool sends, uint32_t twin, const Reals &part) {
     if (part.count == 0)
       return;
-    uint64_t bytes =
-        part.count * (part.isWide ? sizeof(double) : sizeof(float));
+    uint64_t bytes = part.count * part.getElementBytes();
     DeviceMessage message = {Activity::ReplicaGradient,
                              DeviceMessage::noChannel,
                              /*microbatch=*/0,
@@ -156,12 +151,10 @@ void pprt::joinReplicaLosses(PprtContext &context) {
 
 void pprt::joinReplicaOutputs(PprtContext &context) {
   Transport &twins = *context.groups.twins;
-  for (const KeptOutput &kept : context.keptOutputs) {
-    const std::vector<uint8_t> &bytes = kept.bytes;
-    if (!context.outputs)
-      twins.send(0, CollectiveTag, bytes.data(), bytes.size());
-  }
-  if (context.outputs)
+  if (context.groups.getReplica() > 0)
+    for (const KeptOutput &kept : context.keptOutputs)
+      twins.send(0, CollectiveTag, kept.bytes.data(), kept.bytes.size());
+  else
     for (uint32_t replica = 1; replica < twins.getSize(); ++replica)
       for (KeptOutput &kept : context.keptOutputs) {
         twins.recv(replica, CollectiveTag, kept.bytes.data(),

@@ -53,15 +53,6 @@ static void exchangeLoss(PprtContext &context) {
   result.lossWeight = sums[1];
 }
 
-/// The numbers at \p offset, as many as \p parameter has.
-static Reals getReals(PprtContext &context, const PprtParameter &parameter,
-                      uint64_t offset) {
-  bool isWide = parameter.tensor.dtype == PPRT_F64;
-  uint64_t bytes = isWide ? sizeof(double) : sizeof(float);
-  return {context.device->at(offset),
-          static_cast<int64_t>(parameter.tensor.bytes / bytes), isWide};
-}
-
 /// Is contribution \p index the first of its rank?
 static bool isFirstOfRank(const PprtParameter &parameter, uint32_t index) {
   for (uint32_t i = 0; i < index; ++i)
@@ -221,7 +212,7 @@ static void updateParameters(PprtContext &context, double scale) {
       continue;
     bool spared = options.noDecay1d && !parameter.decayed;
     updates.push_back(
-        {getReals(context, parameter, parameter.offset),
+        {context.getReals(parameter, parameter.offset),
          device.at(parameter.gradient),
          {device.at(parameter.state[0]), device.at(parameter.state[1])},
          spared ? 0 : weightDecay});

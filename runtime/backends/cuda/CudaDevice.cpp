@@ -413,8 +413,7 @@ void CudaDevice::finishGraph() {
     return;
   if (graph.isRecording()) {
     for (const Action &action : actions)
-      check(cudaStreamWaitEvent(compute.stream, events.get(action.end), 0),
-            "cannot wait for an event");
+      events.wait(compute.stream, action.end);
     actions.clear();
     copies.fetch();
     graphEvents = events.getCount();
@@ -442,8 +441,7 @@ StartedMessage CudaDevice::startMessage(const DeviceMessage &message,
   Lane lane = getLane(descriptor, message);
   cudaStream_t stream = streams[lane];
   uint32_t ready = events.record(compute.stream);
-  check(cudaStreamWaitEvent(stream, events.get(ready), 0),
-        "cannot wait for an event");
+  events.wait(stream, ready);
   uint32_t begin = trace.isEnabled() ? events.record(stream) : ready;
   put(lane, stream);
   uint32_t end = events.record(stream);
@@ -480,17 +478,14 @@ CudaDevice::startAllReduce(const std::vector<Reals> &sums) {
 void CudaDevice::wait(const StartedMessage &started) {
   if (isInGraph(started.request))
     return;
-  check(cudaStreamWaitEvent(compute.stream, events.get(started.request), 0),
-        "cannot wait for an event");
+  events.wait(compute.stream, started.request);
 }
 
 bool CudaDevice::waitOnChannel(const StartedMessage &started,
                                uint32_t channel) {
   if (isInGraph(started.request))
     return true;
-  check(cudaStreamWaitEvent(streams[getLane(descriptor, channel)],
-                            events.get(started.request), 0),
-        "cannot wait for an event");
+  events.wait(streams[getLane(descriptor, channel)], started.request);
   // Others that use the memory have yet to wait.
   return false;
 }

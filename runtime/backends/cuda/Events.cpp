@@ -29,6 +29,11 @@ uint32_t Events::record(cudaStream_t stream) {
   return used++;
 }
 
+void Events::wait(cudaStream_t stream, uint32_t event) const {
+  check(cudaStreamWaitEvent(stream, events[event], 0),
+        "cannot wait for an event");
+}
+
 bool Events::isOver(uint32_t event) const {
   cudaError_t state = cudaEventQuery(events[event]);
   if (state == cudaErrorNotReady)

@@ -27,6 +27,8 @@ public:
   /// Records one on \p stream and returns its number.
   uint32_t record(cudaStream_t stream);
   cudaEvent_t get(uint32_t event) const { return events[event]; }
+  /// Has what comes later on \p stream wait for it.
+  void wait(cudaStream_t stream, uint32_t event) const;
   bool isOver(uint32_t event) const;
   /// How many have been recorded.
   uint32_t getCount() const { return used; }

@@ -59,8 +59,7 @@ uint8_t *HostCopies::takeArrival(uint64_t bytes) {
     half = 1 - half;
     usedBytes = 0;
     if (lastReads[half] != noEvent)
-      check(cudaStreamWaitEvent(stream, events.get(lastReads[half]), 0),
-            "cannot wait for an event");
+      events.wait(stream, lastReads[half]);
   }
   uint8_t *taken = arrivals + half * halfBytes + usedBytes;
   usedBytes += bytes;
@@ -70,16 +69,12 @@ uint8_t *HostCopies::takeArrival(uint64_t bytes) {
 void HostCopies::commit(void *data, uint64_t bytes) {
   // A step that is recorded has what it forks.
   if (!isForked)
-    check(cudaStreamWaitEvent(stream, events.get(events.record(compute.stream)),
-                              0),
-          "cannot wait for an event");
+    events.wait(stream, events.record(compute.stream));
   isForked = true;
   uint8_t *arrival = takeArrival(bytes);
   check(cudaMemcpyAsync(arrival, staged, bytes, cudaMemcpyHostToDevice, stream),
         "cannot write to the device");
-  check(
-      cudaStreamWaitEvent(compute.stream, events.get(events.record(stream)), 0),
-      "cannot wait for an event");
+  events.wait(compute.stream, events.record(stream));
   check(cudaMemcpyAsync(data, arrival, bytes, cudaMemcpyDeviceToDevice,
                         compute.stream),
         "cannot write to the device");
