@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CudnnGraph.h"
+#include "CudnnShapes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,22 +22,9 @@ using Place = GraphTensor::Place;
 //===----------------------------------------------------------------------===//
 
 std::optional<NumberType> GraphTensor::getNumberType() const {
-  switch (type) {
-  case CUDNN_DATA_HALF:
-    return NumberType::F16;
-  case CUDNN_DATA_BFLOAT16:
-    return NumberType::BF16;
-  case CUDNN_DATA_FLOAT:
-    return NumberType::F32;
-  case CUDNN_DATA_INT32:
-    return NumberType::I32;
-  case CUDNN_DATA_BOOLEAN:
-    if (place == Place::Value)
-      return NumberType::I32;
-    return std::nullopt;
-  default:
-    return std::nullopt;
-  }
+  bool isWhole = type == CUDNN_DATA_INT32 ||
+                 (type == CUDNN_DATA_BOOLEAN && place == Place::Value);
+  return isWhole ? NumberType::I32 : cudadouble::getNumberType(type);
 }
 
 size_t GraphTensor::countPlaces() const {
@@ -51,7 +39,7 @@ bool GraphTensor::operator==(const GraphTensor &other) const {
          sizes == other.sizes && strides == other.strides;
 }
 
-static size_t count(const Index &sizes) {
+static size_t countElements(const Index &sizes) {
   size_t product = 1;
   for (int64_t size : sizes)
     product *= size;
@@ -167,7 +155,8 @@ std::string GraphOperation::check() const {
                : "the sizes of a reduction do not fit";
   case Kind::View:
     return operands[0].countPlaces() == result.countPlaces() &&
-                   count(operands[0].sizes) == count(result.sizes)
+                   countElements(operands[0].sizes) ==
+                       countElements(result.sizes)
                ? ""
                : "a view has other elements";
   }

@@ -117,9 +117,24 @@ void CudnnGraph::multiply(const Tensor &a, const Tensor &b,
 void CudnnGraph::apply(cudnnPointwiseMode_t mode, cudnnDataType_t compute,
                        const std::vector<Tensor> &operands,
                        const Tensor &result) {
+  addPointwise(mode, compute, std::nullopt, operands, result);
+}
+
+void CudnnGraph::count(const Tensor &like, int64_t axis, const Tensor &result) {
+  addPointwise(CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, axis, {like},
+               result);
+}
+
+void CudnnGraph::addPointwise(cudnnPointwiseMode_t mode,
+                              cudnnDataType_t compute,
+                              std::optional<int64_t> axis,
+                              const std::vector<Tensor> &operands,
+                              const Tensor &result) {
   CudnnDescriptor &how = add(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   how.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode);
   how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, compute);
+  if (axis)
+    how.set(CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, *axis);
   how.finalize();
   CudnnDescriptor &step = add(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   step.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how);
@@ -129,21 +144,6 @@ void CudnnGraph::apply(cudnnPointwiseMode_t mode, cudnnDataType_t compute,
       CUDNN_ATTR_OPERATION_POINTWISE_TDESC};
   for (size_t i = 0; i < operands.size(); ++i)
     step.set(names[i], *operands[i].descriptor);
-  step.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, *result.descriptor);
-  addOperation(step);
-}
-
-void CudnnGraph::count(const Tensor &like, int64_t axis, const Tensor &result) {
-  CudnnDescriptor &how = add(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-  how.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE,
-          CUDNN_POINTWISE_GEN_INDEX);
-  how.set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE,
-          CUDNN_DATA_FLOAT);
-  how.set(CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, axis);
-  how.finalize();
-  CudnnDescriptor &step = add(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-  step.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how);
-  step.set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, *like.descriptor);
   step.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, *result.descriptor);
   addOperation(step);
 }

@@ -19,6 +19,7 @@
 #include <array>
 #include <list>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace pprt::cuda {
@@ -118,6 +119,10 @@ private:
   CudnnDescriptor &addTensor(int64_t id, cudnnDataType_t type,
                              const Sizes &sizes, const Sizes &strides);
   void addOperation(CudnnDescriptor &operation);
+  /// With \p axis, that of which a count is.
+  void addPointwise(cudnnPointwiseMode_t mode, cudnnDataType_t compute,
+                    std::optional<int64_t> axis,
+                    const std::vector<Tensor> &operands, const Tensor &result);
   void tryEngine(const CudnnDescriptor &graph, const CudnnTarget &target,
                  const CudnnEngine &known);
   void tryFound(const CudnnDescriptor &graph, const CudnnTarget &target);
