@@ -29,11 +29,10 @@ struct AnnotateWorkspaces
 
 void AnnotateWorkspaces::runOnOperation() {
   ModuleOp module = getOperation();
-  const CodegenTarget *target = TargetRegistry::get().find(targetName);
-  if (!target) {
-    module.emitError("there is no target '") << targetName << "'";
+  const CodegenTarget *target =
+      TargetRegistry::get().findOrReport(targetName, module.getLoc());
+  if (!target)
     return signalPassFailure();
-  }
   // What can be said of the code is said once, by who emits it.
   ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &diagnostic) {
     return success(diagnostic.getSeverity() == DiagnosticSeverity::Warning);

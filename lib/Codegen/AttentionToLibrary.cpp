@@ -71,11 +71,10 @@ struct AttentionToLibrary
   using AttentionToLibraryBase::AttentionToLibraryBase;
 
   void runOnOperation() override {
-    const CodegenTarget *target = TargetRegistry::get().find(targetName);
-    if (!target) {
-      getOperation().emitError("there is no target '") << targetName << "'";
+    const CodegenTarget *target =
+        TargetRegistry::get().findOrReport(targetName, getOperation().getLoc());
+    if (!target)
       return signalPassFailure();
-    }
     IRRewriter rewriter(&getContext());
     lowerAll<nn::AttentionWithStatisticsOp>(*target, rewriter);
     lowerAll<nn::AttentionGradOp>(*target, rewriter);

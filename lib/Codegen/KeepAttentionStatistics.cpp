@@ -36,11 +36,10 @@ struct KeepAttentionStatistics
   using KeepAttentionStatisticsBase::KeepAttentionStatisticsBase;
 
   void runOnOperation() override {
-    const CodegenTarget *target = TargetRegistry::get().find(targetName);
-    if (!target) {
-      getOperation().emitError("there is no target '") << targetName << "'";
+    const CodegenTarget *target =
+        TargetRegistry::get().findOrReport(targetName, getOperation().getLoc());
+    if (!target)
       return signalPassFailure();
-    }
     getOperation().walk([&](nn::AttentionOp op) {
       if (!op.getMask() && !op.getSoftcap() &&
           target->hasAttention(describeAttention(op)))

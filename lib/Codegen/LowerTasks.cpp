@@ -124,11 +124,10 @@ struct LowerTasks : pipewright::impl::LowerTasksBase<LowerTasks> {
   using LowerTasksBase::LowerTasksBase;
 
   void runOnOperation() override {
-    const CodegenTarget *target = TargetRegistry::get().find(targetName);
-    if (!target) {
-      getOperation().emitError("there is no target '") << targetName << "'";
+    const CodegenTarget *target =
+        TargetRegistry::get().findOrReport(targetName, getOperation().getLoc());
+    if (!target)
       return signalPassFailure();
-    }
     CodeGenerator generator(*target);
     FailureOr<llvm::StringMap<int64_t>> workspaces =
         generator.computeLayerWorkspaces(getOperation());

@@ -92,3 +92,11 @@ const CodegenTarget *TargetRegistry::find(llvm::StringRef name) const {
       return target.get();
   return nullptr;
 }
+
+const CodegenTarget *TargetRegistry::findOrReport(llvm::StringRef name,
+                                                  mlir::Location loc) const {
+  const CodegenTarget *target = find(name);
+  if (!target)
+    mlir::emitError(loc) << "there is no target '" << name << "'";
+  return target;
+}

@@ -267,11 +267,10 @@ struct ToLibrary : pipewright::impl::ToLibraryBase<ToLibrary> {
   using ToLibraryBase::ToLibraryBase;
 
   void runOnOperation() override {
-    const CodegenTarget *target = TargetRegistry::get().find(targetName);
-    if (!target) {
-      getOperation().emitError("there is no target '") << targetName << "'";
+    const CodegenTarget *target =
+        TargetRegistry::get().findOrReport(targetName, getOperation().getLoc());
+    if (!target)
       return signalPassFailure();
-    }
     IRRewriter rewriter(&getContext());
     if (convolutions) {
       for (nn::MatMulOp product : collect<nn::MatMulOp>(getOperation()))

@@ -177,9 +177,10 @@ std::string pipewright::findRuntimeLibrary(StringRef target) {
 static LogicalResult resolveTarget(BuildOptions &options,
                                    MLIRContext &context) {
   Location loc = UnknownLoc::get(&context);
-  const CodegenTarget *target = TargetRegistry::get().find(options.target);
+  const CodegenTarget *target =
+      TargetRegistry::get().findOrReport(options.target, loc);
   if (!target)
-    return emitError(loc) << "there is no target '" << options.target << "'";
+    return failure();
   llvm::Expected<TargetOptions> resolved =
       target->resolveOptions({options.processor, options.libraryConvolutions,
                               options.libraryAttention});

@@ -306,6 +306,9 @@ public:
 
   /// The target named \p name, or null.
   const CodegenTarget *find(llvm::StringRef name) const;
+  /// The same; if there is none, an error says so at \p loc.
+  const CodegenTarget *findOrReport(llvm::StringRef name,
+                                    mlir::Location loc) const;
 
   llvm::ArrayRef<std::unique_ptr<CodegenTarget>> getTargets() const {
     return targets;
