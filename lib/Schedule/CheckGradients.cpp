@@ -210,7 +210,7 @@ void GradientChecker::checkReductions(int64_t rank) {
     if (auto reduce = dyn_cast<pp::AllReduceOp>(op))
       checkReduction(reduce, reduced);
     auto run = dyn_cast<pp::RunOp>(op);
-    if (!run)
+    if (!run || reduced.empty())
       return;
     for (auto &[contribution, task] : tasks)
       if (task.getSymName() == run.getSymbol() &&
