@@ -36,6 +36,7 @@ public:
          word(rank.rank),
          word(rank.ranks),
          word(rank.dataParallel),
+         word(rank.expertParallel),
          word(rank.stages),
          word(rank.microbatches),
          word(rank.microbatchSize),
@@ -49,12 +50,14 @@ public:
          word(rank.parameters.size()),
          word(rank.buffers.size()),
          word(rank.channels.size()),
+         word(rank.exchanges.size()),
          word(rank.tasks.size()),
          word(rank.inputs.size()),
          word(rank.outputs.size()),
          array(rank.parameters),
          array(rank.buffers),
          array(rank.channels),
+         array(rank.exchanges),
          array(rank.tasks),
          array(rank.inputs),
          array(rank.outputs),
@@ -76,7 +79,7 @@ private:
                       wide(parameter.gradient), state, word(parameter.decayed),
                       word(parameter.owner),
                       word(parameter.contributions.size()),
-                      array(parameter.contributions)});
+                      array(parameter.contributions), word(parameter.shards)});
   }
   Constant *build(const ContributionDescription &contribution) {
     return structure({word(contribution.rank), word(contribution.layer),
@@ -94,6 +97,11 @@ private:
                       word(channel.target), word(channel.sourceStage),
                       word(channel.targetStage), build(channel.tensor),
                       word(channel.buffer)});
+  }
+  Constant *build(const ExchangeDescription &exchange) {
+    return structure({string(exchange.name), word(exchange.id),
+                      word(exchange.stage), wide(exchange.blockBytes),
+                      word(exchange.sent), word(exchange.received)});
   }
   Constant *build(const BindingDescription &binding) {
     return structure(

@@ -60,7 +60,8 @@ struct UpdateRule {
 struct DeviceMessage {
   static constexpr uint32_t noChannel = UINT32_MAX;
 
-  Activity activity; ///< Send or Recv; gradients move either way
+  Activity activity; ///< Send or Recv, of an exchange too; gradients move
+                     ///< either way
   uint32_t channel;  ///< of the descriptor
   uint32_t microbatch;
   uint32_t peer; ///< among all processes
@@ -73,6 +74,24 @@ struct DeviceMessage {
 struct StartedMessage {
   DeviceMessage message;
   uint32_t request; ///< the device's
+};
+
+/// Blocks that the replicas of a group exchange, one for each of them.
+struct BlockExchange {
+  uint32_t index; ///< of the descriptor
+  uint32_t microbatch;
+  uint32_t tag;
+  uint32_t place; ///< of this replica in its group
+  /// Of the others among all processes, and of this one, by place.
+  std::vector<uint32_t> peers;
+  uint8_t *sent, *received;
+  uint64_t blockBytes;
+};
+
+/// Which replicas have a part of a sum.
+enum class Sharing : uint8_t {
+  All,    ///< each has the whole parameter
+  Places, ///< those that have the same shard of it
 };
 
 class Device {
@@ -112,6 +131,11 @@ public:
                    void *const *pointers) = 0;
   virtual StartedMessage startSend(const DeviceMessage &message) = 0;
   virtual StartedMessage startRecv(const DeviceMessage &message) = 0;
+  /// Begins an exchange, as all replicas of the group do. What is under way of
+  /// what is sent and of what is received are messages of their own; their
+  /// `channel` is the exchange.
+  virtual std::vector<StartedMessage>
+  startExchange(const BlockExchange &exchange) = 0;
   /// Has what is given to the device from here on wait for a message, or blocks
   /// until it has arrived or left.
   virtual void wait(const StartedMessage &started) = 0;
@@ -122,11 +146,11 @@ public:
   /// Blocks until all is done.
   virtual void synchronize() = 0;
 
-  /// Begins to add numbers over all replicas, which do the same; each gets the
+  /// Begins to add numbers over replicas, which do the same; each gets the
   /// same bits. They are there for what is given to the device after `wait`.
   /// Nothing if the device does not add by itself: that takes messages.
   virtual std::optional<StartedMessage>
-  startAllReduce(const std::vector<Reals> &sums) = 0;
+  startAllReduce(const std::vector<Reals> &sums, Sharing sharing) = 0;
 
   /// target += addend
   virtual void add(const Reals &target, const void *addend) = 0;

@@ -99,8 +99,8 @@ void pprt::reduceGradient(PprtContext &context, uint32_t index) {
   if (context.groups.getReplicas() == 1)
     return;
   context.progress.begin(Activity::ReplicaGradient, index);
-  if (std::optional<StartedMessage> started =
-          context.device->startAllReduce({context.getGradient(index)}))
+  if (std::optional<StartedMessage> started = context.device->startAllReduce(
+          {context.getGradient(index)}, Sharing::All))
     context.device->wait(*started);
   else
     MessageSum(context, index).run();
@@ -113,7 +113,7 @@ void pprtAllReduce(PprtContext *context, const uint32_t *parameters,
   for (uint32_t i = 0; i < count; ++i)
     gradients.push_back(context->getGradient(parameters[i]));
   if (std::optional<StartedMessage> started =
-          context->device->startAllReduce(gradients))
+          context->device->startAllReduce(gradients, Sharing::All))
     context->startedReductions.push_back(*started);
   else
     context->lateReductions.insert(context->lateReductions.end(), parameters,

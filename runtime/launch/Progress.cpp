@@ -52,6 +52,12 @@ static std::string describeActivity(Activity activity, uint32_t index,
            formatRank(channel.source) +
            formatPlace(channel.targetStage, microbatch);
   }
+  case Activity::SendRows:
+  case Activity::RecvRows: {
+    const PprtExchange &exchange = descriptor.exchanges[index];
+    return "exchanging rows of " + quote(exchange.name) +
+           " with other pipelines" + formatPlace(exchange.stage, microbatch);
+  }
   case Activity::SumLoss:
     return "exchanging the loss with " + formatRank(descriptor.lossRank);
   case Activity::TiedGradient: {
@@ -60,6 +66,7 @@ static std::string describeActivity(Activity activity, uint32_t index,
            " with " + formatRank(parameter.owner);
   }
   case Activity::ReplicaGradient:
+  case Activity::ShardGradient:
     return "summing the gradient of " +
            quote(descriptor.parameters[index].tensor.name) +
            " over all pipelines";

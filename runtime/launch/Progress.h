@@ -17,12 +17,15 @@ namespace pprt {
 
 enum class Activity : uint8_t {
   Start,
-  Run,  ///< index: task
-  Send, ///< index: channel
-  Recv, ///< index: channel
+  Run,      ///< index: task
+  Send,     ///< index: channel
+  Recv,     ///< index: channel
+  SendRows, ///< index: exchange
+  RecvRows, ///< index: exchange
   SumLoss,
   TiedGradient,    ///< index: parameter
   ReplicaGradient, ///< index: parameter
+  ShardGradient,   ///< index: parameter
   GradientNorm,
   Update,
   Finish,

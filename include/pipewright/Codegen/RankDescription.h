@@ -47,6 +47,7 @@ struct ParameterDescription {
   bool decayed = false;
   uint32_t owner = 0;
   std::vector<ContributionDescription> contributions;
+  uint32_t shards = 1;
 };
 
 struct BufferDescription {
@@ -68,6 +69,15 @@ struct ChannelDescription {
   uint32_t targetStage = 0;
   TensorDescription tensor;
   uint32_t buffer = 0;
+};
+
+struct ExchangeDescription {
+  std::string name;
+  uint32_t id = 0;
+  uint32_t stage = 0;
+  uint64_t blockBytes = 0;
+  uint32_t sent = 0;
+  uint32_t received = 0;
 };
 
 struct BindingDescription {
@@ -110,6 +120,7 @@ struct RankDescription {
   uint32_t rank = 0;
   uint32_t ranks = 1;
   uint32_t dataParallel = 1;
+  uint32_t expertParallel = 1;
   uint32_t stages = 1;
   uint32_t microbatches = 1;
   uint32_t microbatchSize = 1;
@@ -125,6 +136,7 @@ struct RankDescription {
   std::vector<ParameterDescription> parameters;
   std::vector<BufferDescription> buffers;
   std::vector<ChannelDescription> channels;
+  std::vector<ExchangeDescription> exchanges;
   std::vector<TaskDescription> tasks;
   std::vector<InputDescription> inputs;
   std::vector<OutputDescription> outputs;

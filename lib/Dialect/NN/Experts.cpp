@@ -44,6 +44,26 @@ LogicalResult ExpertMatMulOp::verify() {
   return verifyShape(*this, "result", getResult(), {rows[0], columns});
 }
 
+LogicalResult PermuteRowsOp::verify() {
+  ArrayRef<int64_t> rows = getShape(getRows()), result = getShape(getResult());
+  if (rows.empty() || result.empty() ||
+      rows.drop_front() != result.drop_front())
+    return emitOpError("makes rows of ")
+           << formatShape(result) << " of those of " << formatShape(rows);
+  if (failed(verifyShape(*this, "list of indices", getIndices(),
+                         {result.front()})))
+    return failure();
+  return verifyShape(*this, "list of inverse indices", getInverse(),
+                     {rows.front()});
+}
+
+LogicalResult InvertIndicesOp::verify() {
+  for (Value list : {getIndices(), getResult()})
+    if (getRank(list) != 1)
+      return emitOpError("has a list of rank ") << getRank(list);
+  return success();
+}
+
 LogicalResult ExpertOuterOp::verify() {
   if (failed(verifySumType(*this, getLhs(), getResult())) ||
       failed(verifyRows(*this, "lhs", getLhs())) ||

@@ -18,8 +18,20 @@ using namespace pipewright::pp;
 // ParameterOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult ParameterOp::verify() {
+RankedTensorType ParameterOp::getWholeType() {
   RankedTensorType type = getTensorType();
+  if (getShards() == 1)
+    return type;
+  SmallVector<int64_t> shape(type.getShape());
+  shape.front() *= getShards();
+  return type.clone(shape);
+}
+
+LogicalResult ParameterOp::verify() {
+  if (getShards() < 1 || (getShards() > 1 && getTensorType().getRank() == 0))
+    return emitOpError("cannot be one of ")
+           << getShards() << " parts of a " << getType();
+  RankedTensorType type = getWholeType();
   if (getTrainable() && !isa<FloatType>(type.getElementType()))
     return emitOpError("is trainable but holds ") << type.getElementType();
   if (auto external = dyn_cast<ExternalAttr>(getValue())) {
@@ -163,6 +175,22 @@ LogicalResult ReturnOp::verify() {
     return emitOpError("has ")
            << getLoss().size() << " loss operands instead of sum and weight";
   return getAxes() ? verifyAxes(*this, *getAxes()) : success();
+}
+
+//===----------------------------------------------------------------------===//
+// ExchangedOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult pp::verifyBlocks(Operation *op, Type type, int64_t peers) {
+  auto tensor = cast<RankedTensorType>(type);
+  if (peers >= 2 && tensor.getRank() > 0 && tensor.getDimSize(0) % peers == 0)
+    return success();
+  return op->emitOpError("cannot exchange blocks of ")
+         << type << " between " << peers << " peers";
+}
+
+LogicalResult ExchangedOp::verify() {
+  return verifyBlocks(*this, getType(), getPeers());
 }
 
 //===----------------------------------------------------------------------===//

@@ -36,6 +36,10 @@ LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyAction<ChannelOp>(*this, symbols, "channel");
 }
 
+LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyAction<ExchangeOp>(*this, symbols, "exchange");
+}
+
 LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (getParameters().empty())
     return emitOpError("needs a parameter");
@@ -53,17 +57,20 @@ LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult OverlapOp::verify() {
-  if (getBranches().size() < 2)
+  bool exchanges = llvm::any_of(getBranches(), [](Region &branch) {
+    return !branch.front().getOps<AllToAllOp>().empty();
+  });
+  if (getBranches().empty() || (getBranches().size() < 2 && !exchanges))
     return emitOpError("needs at least 2 branches, not ")
            << getBranches().size() << "; one alone overlaps with nothing";
   for (auto [number, branch] : llvm::enumerate(getBranches())) {
     if (branch.front().empty())
       return emitOpError("has nothing to run in branch ") << number;
     for (Operation &op : branch.front())
-      if (!isa<RunOp>(op)) {
+      if (!isa<RunOp, AllToAllOp>(op)) {
         InFlightDiagnostic diag = emitOpError("holds '")
-                                  << op.getName() << "'; only 'pp.run' may "
-                                  << "overlap";
+                                  << op.getName() << "'; only 'pp.run' and "
+                                  << "'pp.all_to_all' may overlap";
         diag.attachNote(op.getLoc()) << "which is here";
         return diag;
       }
@@ -178,11 +185,11 @@ static void walkBlock(Block &block, RepeatIndices &indices,
         walkBlock(branch.front(), indices, visit);
       continue;
     }
-    int64_t microbatch = llvm::TypeSwitch<Operation *, int64_t>(&op)
-                             .Case<RunOp, SendOp, RecvOp>([&](auto action) {
-                               return getMicrobatch(action, indices);
-                             })
-                             .Default([](Operation *) { return 0; });
+    int64_t microbatch =
+        llvm::TypeSwitch<Operation *, int64_t>(&op)
+            .Case<RunOp, SendOp, RecvOp, AllToAllOp>(
+                [&](auto action) { return getMicrobatch(action, indices); })
+            .Default([](Operation *) { return 0; });
     visit(&op, microbatch);
   }
 }

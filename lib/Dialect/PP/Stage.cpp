@@ -56,6 +56,16 @@ LogicalResult ChannelOp::verifySymbolUses(SymbolTableCollection &symbols) {
          << " one";
 }
 
+LogicalResult ExchangeOp::verify() {
+  return verifyBlocks(*this, getType(), getPeers());
+}
+
+LogicalResult ExchangeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<StageOp>(*this, getStageAttr()))
+    return emitOpError("names '") << getStage() << "', which is not a stage";
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // TaskOp
 //===----------------------------------------------------------------------===//
@@ -76,6 +86,11 @@ ParseResult TaskOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseKeyword("stage") ||
       parser.parseAttribute(stage, getStageAttrName(result.name),
                             result.attributes))
+    return failure();
+
+  int64_t part = 0;
+  if (succeeded(parser.parseOptionalKeyword("part")) &&
+      parser.parseInteger(part))
     return failure();
 
   SmallVector<OpAsmParser::Argument> arguments;
@@ -110,6 +125,8 @@ ParseResult TaskOp::parse(OpAsmParser &parser, OperationState &result) {
                       builder.getArrayAttr(argumentBindings));
   result.addAttribute(getResultBindingsAttrName(result.name),
                       builder.getArrayAttr(resultBindings));
+  result.addAttribute(getPartAttrName(result.name),
+                      builder.getI64IntegerAttr(part));
   return failure(parser.parseRegion(*result.addRegion(), arguments) ||
                  parser.parseOptionalAttrDict(result.attributes));
 }
@@ -119,6 +136,8 @@ void TaskOp::print(OpAsmPrinter &printer) {
   printer.printSymbolName(getSymName());
   printer << " role " << stringifyRole(getRole()) << " stage ";
   printer.printAttributeWithoutType(getStageAttr());
+  if (getPart() != 0)
+    printer << " part " << getPart();
   printer << " (";
   llvm::interleaveComma(
       llvm::zip_equal(getBody().getArguments(), getArgumentBindings()), printer,
@@ -137,14 +156,15 @@ void TaskOp::print(OpAsmPrinter &printer) {
   printer << ") ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
   printer.printOptionalAttrDict(
-      (*this)->getAttrs(),
-      {"sym_name", "role", "stage", "argument_bindings", "result_bindings"});
+      (*this)->getAttrs(), {"sym_name", "role", "stage", "argument_bindings",
+                            "result_bindings", "part"});
 }
 
 /// Does the runtime write what \p kind names, while no task runs?
 static bool isReadOnly(BindingKind kind) {
   return kind == BindingKind::Input || kind == BindingKind::RandomKey ||
-         kind == BindingKind::Parameter || kind == BindingKind::LossScale;
+         kind == BindingKind::Parameter || kind == BindingKind::LossScale ||
+         kind == BindingKind::Received;
 }
 
 LogicalResult TaskOp::verify() {
@@ -179,6 +199,10 @@ LogicalResult TaskOp::verifySymbolUses(SymbolTableCollection &symbols) {
     Type declared;
     if (binding.getKind() == BindingKind::Channel) {
       if (auto op = symbols.lookupNearestSymbolFrom<ChannelOp>(*this, name))
+        declared = op.getType();
+    } else if (binding.getKind() == BindingKind::Sent ||
+               binding.getKind() == BindingKind::Received) {
+      if (auto op = symbols.lookupNearestSymbolFrom<ExchangeOp>(*this, name))
         declared = op.getType();
     } else if (binding.getKind() == BindingKind::Parameter ||
                binding.getKind() == BindingKind::Gradient) {

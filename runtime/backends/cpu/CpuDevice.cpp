@@ -83,6 +83,8 @@ public:
 
   StartedMessage startSend(const DeviceMessage &message) override;
   StartedMessage startRecv(const DeviceMessage &message) override;
+  std::vector<StartedMessage>
+  startExchange(const BlockExchange &exchange) override;
   void wait(const StartedMessage &started) override;
   bool waitOnChannel(const StartedMessage &started, uint32_t) override {
     wait(started);
@@ -90,8 +92,8 @@ public:
   }
   void synchronize() override {}
 
-  std::optional<StartedMessage>
-  startAllReduce(const std::vector<Reals> &) override {
+  std::optional<StartedMessage> startAllReduce(const std::vector<Reals> &,
+                                               Sharing) override {
     return std::nullopt;
   }
   void add(const Reals &target, const void *addend) override {
@@ -176,15 +178,46 @@ StartedMessage CpuDevice::startRecv(const DeviceMessage &message) {
                                        message.bytes)};
 }
 
+std::vector<StartedMessage>
+CpuDevice::startExchange(const BlockExchange &exchange) {
+  std::vector<StartedMessage> started;
+  uint64_t bytes = exchange.blockBytes;
+  for (bool sends : {false, true})
+    for (uint32_t place = 0; place < exchange.peers.size(); ++place) {
+      uint8_t *block =
+          (sends ? exchange.sent : exchange.received) + place * bytes;
+      if (place == exchange.place) {
+        if (sends)
+          memcpy(exchange.received + place * bytes, block, bytes);
+        continue;
+      }
+      uint32_t peer = exchange.peers[place];
+      DeviceMessage message = {sends ? Activity::SendRows : Activity::RecvRows,
+                               exchange.index,
+                               exchange.microbatch,
+                               peer,
+                               exchange.tag,
+                               block,
+                               bytes};
+      started.push_back(
+          {message,
+           sends ? transport.startSend(peer, exchange.tag, block, bytes)
+                 : transport.startRecv(peer, exchange.tag, block, bytes)});
+    }
+  return started;
+}
+
 void CpuDevice::wait(const StartedMessage &started) {
   if (started.request == Transport::noRequest)
     return;
   const DeviceMessage &message = started.message;
-  if (message.activity == Activity::Send) {
+  if (message.activity == Activity::Send ||
+      message.activity == Activity::SendRows) {
     transport.wait(started.request);
     return;
   }
-  TraceScope scope(trace, Activity::Recv, message.channel, message.microbatch);
+  TraceScope scope(trace, message.activity, message.channel,
+                   message.microbatch);
   transport.wait(started.request);
 }
 

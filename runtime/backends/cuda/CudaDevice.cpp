@@ -56,12 +56,14 @@ public:
   void run(uint32_t task, uint32_t microbatch, void *const *pointers) override;
   StartedMessage startSend(const DeviceMessage &message) override;
   StartedMessage startRecv(const DeviceMessage &message) override;
+  std::vector<StartedMessage>
+  startExchange(const BlockExchange &exchange) override;
   void wait(const StartedMessage &started) override;
   bool waitOnChannel(const StartedMessage &started, uint32_t channel) override;
   void synchronize() override;
 
-  std::optional<StartedMessage>
-  startAllReduce(const std::vector<Reals> &sums) override;
+  std::optional<StartedMessage> startAllReduce(const std::vector<Reals> &sums,
+                                               Sharing sharing) override;
   void add(const Reals &target, const void *addend) override {
     cuda::add(target, addend);
   }
@@ -463,15 +465,36 @@ StartedMessage CudaDevice::startRecv(const DeviceMessage &message) {
   });
 }
 
+std::vector<StartedMessage>
+CudaDevice::startExchange(const BlockExchange &exchange) {
+  uint64_t bytes = exchange.peers.size() * exchange.blockBytes;
+  DeviceMessage message = {Activity::RecvRows,
+                           exchange.index,
+                           exchange.microbatch,
+                           /*peer=*/0,
+                           exchange.tag,
+                           exchange.received,
+                           bytes};
+  StartedMessage received =
+      startMessage(message, [&](Lane, cudaStream_t stream) {
+        transfers->exchange(exchange, stream);
+      });
+  StartedMessage sent = received;
+  sent.message.activity = Activity::SendRows;
+  sent.message.data = exchange.sent;
+  return {sent, received};
+}
+
 std::optional<StartedMessage>
-CudaDevice::startAllReduce(const std::vector<Reals> &sums) {
+CudaDevice::startAllReduce(const std::vector<Reals> &sums, Sharing sharing) {
   if (!transfers->addsUp())
     return std::nullopt;
   DeviceMessage sum = {};
-  sum.activity = Activity::ReplicaGradient;
+  sum.activity = sharing == Sharing::All ? Activity::ReplicaGradient
+                                         : Activity::ShardGradient;
   sum.channel = DeviceMessage::noChannel;
-  return startMessage(sum, [&](Lane, cudaStream_t stream) {
-    transfers->allReduce(sums, stream);
+  return startMessage(sum, [&](Lane lane, cudaStream_t stream) {
+    transfers->allReduce(sums, lane, stream);
   });
 }
 

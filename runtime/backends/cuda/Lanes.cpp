@@ -36,5 +36,9 @@ std::array<bool, laneCount> cuda::findLanes(const PprtDescriptor &descriptor) {
       found[TiedGradients] = true;
   found[ReplicaGradients] =
       descriptor.dataParallel > 1 && !descriptor.forwardOnly;
+  uint32_t peers = descriptor.expertParallel;
+  found[ShardGradients] =
+      found[ReplicaGradients] && peers > 1 && peers < descriptor.dataParallel;
+  found[Exchanges] = descriptor.exchangeCount > 0;
   return found;
 }

@@ -29,6 +29,8 @@ enum Lane : uint32_t {
   GradientsDown,
   TiedGradients,
   ReplicaGradients, ///< their sums over pipelines
+  ShardGradients,   ///< those of experts, over pipelines that have the same
+  Exchanges,        ///< of rows, between pipelines that have other experts
   laneCount
 };
 
@@ -38,6 +40,11 @@ inline Lane getLane(const PprtDescriptor &descriptor,
                     const DeviceMessage &message) {
   if (message.activity == Activity::ReplicaGradient)
     return ReplicaGradients;
+  if (message.activity == Activity::ShardGradient)
+    return ShardGradients;
+  if (message.activity == Activity::SendRows ||
+      message.activity == Activity::RecvRows)
+    return Exchanges;
   return message.channel == DeviceMessage::noChannel
              ? TiedGradients
              : getLane(descriptor, message.channel);

@@ -32,7 +32,7 @@ struct Offer {
 };
 
 /// Where the threads of all ranks meet.
-class Exchange {
+class Meeting {
 public:
   /// Returns once the receiver has put its copy onto a stream.
   void offer(Offer &mine) {
@@ -78,6 +78,7 @@ public:
             cudaStream_t stream) override;
   void receive(const DeviceMessage &message, Lane lane,
                cudaStream_t stream) override;
+  void exchange(const BlockExchange &exchange, cudaStream_t stream) override;
   bool addsUp() const override { return false; }
   Status poll() override { return Status(); }
 
@@ -90,8 +91,8 @@ private:
 
   uint32_t rank;
   Transport &transport;
-  std::unique_ptr<Exchange> owned; ///< by rank 0
-  Exchange *exchange = nullptr;
+  std::unique_ptr<Meeting> owned; ///< by rank 0
+  Meeting *meeting = nullptr;
   Events events[laneCount];
 };
 } // namespace
@@ -105,10 +106,10 @@ LocalMessages::~LocalMessages() {
 
 Status LocalMessages::connect() {
   if (rank == 0)
-    owned = std::make_unique<Exchange>();
-  exchange = owned.get();
+    owned = std::make_unique<Meeting>();
+  meeting = owned.get();
   // One process: an address is as good here as there.
-  broadcast(transport, &exchange, sizeof exchange);
+  broadcast(transport, &meeting, sizeof meeting);
   for (Events &lane : events)
     for (cudaEvent_t *event : {&lane.ready, &lane.copied})
       check(cudaEventCreateWithFlags(event, cudaEventDisableTiming),
@@ -121,14 +122,14 @@ void LocalMessages::send(const DeviceMessage &message, Lane lane,
   Offer offer = {rank,         message.peer,       message.tag,
                  message.data, events[lane].ready, events[lane].copied};
   check(cudaEventRecord(offer.ready, stream), "cannot record an event");
-  exchange->offer(offer);
+  meeting->offer(offer);
   check(cudaStreamWaitEvent(stream, offer.copied, 0),
         "cannot wait for an event");
 }
 
 void LocalMessages::receive(const DeviceMessage &message, Lane,
                             cudaStream_t stream) {
-  exchange->take(message.peer, rank, message.tag, [&](const Offer &offer) {
+  meeting->take(message.peer, rank, message.tag, [&](const Offer &offer) {
     check(cudaStreamWaitEvent(stream, offer.ready, 0),
           "cannot wait for an event");
     check(cudaMemcpyAsync(message.data, offer.data, message.bytes,
@@ -136,6 +137,37 @@ void LocalMessages::receive(const DeviceMessage &message, Lane,
           "cannot receive");
     check(cudaEventRecord(offer.copied, stream), "cannot record an event");
   });
+}
+
+/// Pairs meet in one order of all pairs, so that no two wait for each other.
+void LocalMessages::exchange(const BlockExchange &exchange,
+                             cudaStream_t stream) {
+  uint64_t bytes = exchange.blockBytes;
+  for (uint32_t place = 0; place < exchange.peers.size(); ++place) {
+    uint8_t *sent = exchange.sent + place * bytes;
+    uint8_t *received = exchange.received + place * bytes;
+    if (place == exchange.place) {
+      check(cudaMemcpyAsync(received, sent, bytes, cudaMemcpyDeviceToDevice,
+                            stream),
+            "cannot exchange rows");
+      continue;
+    }
+    DeviceMessage message = {Activity::SendRows,
+                             exchange.index,
+                             exchange.microbatch,
+                             exchange.peers[place],
+                             exchange.tag,
+                             sent,
+                             bytes};
+    bool isFirst = exchange.place < place;
+    if (isFirst)
+      send(message, Exchanges, stream);
+    message.data = received;
+    receive(message, Exchanges, stream);
+    message.data = sent;
+    if (!isFirst)
+      send(message, Exchanges, stream);
+  }
 }
 
 std::unique_ptr<Messages> cuda::createLocalMessages(const DeviceSetup &setup) {

@@ -25,10 +25,12 @@ public:
                     cudaStream_t stream) = 0;
   virtual void receive(const DeviceMessage &message, Lane lane,
                        cudaStream_t stream) = 0;
+  /// Moves the blocks of an exchange, the rank's own one too.
+  virtual void exchange(const BlockExchange &exchange, cudaStream_t stream) = 0;
   /// Whether sums over replicas take no messages.
   virtual bool addsUp() const = 0;
-  /// Adds numbers over all replicas, which do the same, if that takes none.
-  virtual void allReduce(const std::vector<Reals> &, cudaStream_t) {}
+  /// Adds numbers over replicas, which do the same, if that takes none.
+  virtual void allReduce(const std::vector<Reals> &, Lane, cudaStream_t) {}
   /// Fails if a peer is lost.
   virtual Status poll() = 0;
 };

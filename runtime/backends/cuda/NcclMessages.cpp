@@ -41,7 +41,9 @@ public:
   void receive(const DeviceMessage &message, Lane lane,
                cudaStream_t stream) override;
   bool addsUp() const override { return true; }
-  void allReduce(const std::vector<Reals> &sums, cudaStream_t stream) override;
+  void exchange(const BlockExchange &exchange, cudaStream_t stream) override;
+  void allReduce(const std::vector<Reals> &sums, Lane lane,
+                 cudaStream_t stream) override;
   Status poll() override;
 
 private:
@@ -50,7 +52,9 @@ private:
   Status createWorld();
   Status createLanes();
   Status warmUp(Lane lane);
-  Status warmUpReplicas();
+  Status warmUpSums(Lane lane);
+  /// Ranks of one number have a communicator for \p lane.
+  uint32_t getGroup(Lane lane) const;
   /// Waits until \p communicator has done what it was asked to.
   Status settle(ncclComm_t communicator, ncclResult_t result, const char *what);
   void finish(Lane lane, ncclResult_t result, const char *what);
@@ -172,8 +176,22 @@ Status NcclMessages::createWorld() {
   return settle(world, result, "cannot connect the devices of all ranks");
 }
 
+uint32_t NcclMessages::getGroup(Lane lane) const {
+  uint32_t peers = descriptor.expertParallel, ranks = descriptor.ranks;
+  switch (lane) {
+  case ReplicaGradients:
+    return descriptor.rank;
+  case ShardGradients:
+    return replica % peers * ranks + descriptor.rank;
+  case Exchanges:
+    return replica / peers * ranks + descriptor.rank;
+  default:
+    return replica;
+  }
+}
+
 /// A communicator for each lane that a rank uses, of all ranks of a pipeline or
-/// of all replicas of a rank.
+/// of replicas of a rank.
 Status NcclMessages::createLanes() {
   std::array<bool, laneCount> mine = findLanes(descriptor);
   std::vector<std::array<bool, laneCount>> all(transport.getSize());
@@ -187,9 +205,8 @@ Status NcclMessages::createLanes() {
       continue;
     ncclConfig_t config = makeConfig();
     ncclComm_t &made = lanes[lane];
-    bool isOfReplicas = lane == ReplicaGradients;
     ncclResult_t result =
-        ncclCommSplit(world, isOfReplicas ? descriptor.rank : replica,
+        ncclCommSplit(world, getGroup(static_cast<Lane>(lane)),
                       transport.getRank(), &made, &config);
     // The new one is there when the old one has done it.
     for (ncclComm_t *communicator : {&world, &made})
@@ -231,15 +248,14 @@ static void findPeers(const PprtDescriptor &descriptor, Lane lane,
 }
 
 /// Connects replicas by a sum of nothing in particular.
-Status NcclMessages::warmUpReplicas() {
+Status NcclMessages::warmUpSums(Lane lane) {
   const ComputeStream &compute = getComputeStream();
   check(cudaMemsetAsync(compute.workspace, 0, sizeof(float), compute.stream),
         "cannot clear device memory");
   ncclResult_t result =
       ncclAllReduce(compute.workspace, compute.workspace, 1, ncclFloat32,
-                    ncclSum, lanes[ReplicaGradients], compute.stream);
-  Status status =
-      settle(lanes[ReplicaGradients], result, "cannot reach a peer");
+                    ncclSum, lanes[lane], compute.stream);
+  Status status = settle(lanes[lane], result, "cannot reach a peer");
   if (status.failed())
     return status;
   check(cudaStreamSynchronize(compute.stream), "cannot reach a peer");
@@ -249,10 +265,18 @@ Status NcclMessages::warmUpReplicas() {
 /// Sends a byte over each connection of the channels of \p lane. Gradients of
 /// tied parameters pass only when all ranks have come to the end of the step.
 Status NcclMessages::warmUp(Lane lane) {
-  if (lane == ReplicaGradients)
-    return warmUpReplicas();
+  if (lane == ReplicaGradients || lane == ShardGradients)
+    return warmUpSums(lane);
   std::set<uint32_t> targets, sources;
-  findPeers(descriptor, lane, targets, sources);
+  if (lane == Exchanges)
+    for (uint32_t place = 0; place < descriptor.expertParallel; ++place)
+      targets.insert(place);
+  else
+    findPeers(descriptor, lane, targets, sources);
+  if (lane == Exchanges) {
+    targets.erase(replica % descriptor.expertParallel);
+    sources = targets;
+  }
   if (targets.empty() && sources.empty())
     return Status();
   const ComputeStream &compute = getComputeStream();
@@ -319,7 +343,27 @@ void NcclMessages::receive(const DeviceMessage &message, Lane lane,
          "cannot receive");
 }
 
-void NcclMessages::allReduce(const std::vector<Reals> &sums,
+void NcclMessages::exchange(const BlockExchange &exchange,
+                            cudaStream_t stream) {
+  uint64_t bytes = exchange.blockBytes;
+  ncclComm_t communicator = lanes[Exchanges];
+  ncclGroupStart();
+  for (uint32_t place = 0; place < exchange.peers.size(); ++place) {
+    if (place == exchange.place)
+      continue;
+    ncclSend(exchange.sent + place * bytes, bytes, ncclUint8, place,
+             communicator, stream);
+    ncclRecv(exchange.received + place * bytes, bytes, ncclUint8, place,
+             communicator, stream);
+  }
+  finish(Exchanges, ncclGroupEnd(), "cannot exchange rows");
+  check(cudaMemcpyAsync(exchange.received + exchange.place * bytes,
+                        exchange.sent + exchange.place * bytes, bytes,
+                        cudaMemcpyDeviceToDevice, stream),
+        "cannot exchange rows");
+}
+
+void NcclMessages::allReduce(const std::vector<Reals> &sums, Lane lane,
                              cudaStream_t stream) {
   // NCCL has room for so many operations at a time.
   constexpr size_t most = 128;
@@ -328,8 +372,8 @@ void NcclMessages::allReduce(const std::vector<Reals> &sums,
     for (size_t i = begin; i < std::min(begin + most, sums.size()); ++i)
       ncclAllReduce(sums[i].data, sums[i].data, sums[i].count,
                     sums[i].isWide ? ncclFloat64 : ncclFloat32, ncclSum,
-                    lanes[ReplicaGradients], stream);
-    finish(ReplicaGradients, ncclGroupEnd(), "cannot add gradients");
+                    lanes[lane], stream);
+    finish(lane, ncclGroupEnd(), "cannot add gradients");
   }
 }
 

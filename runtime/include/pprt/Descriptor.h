@@ -7,7 +7,7 @@
 |* A rank executable is one object file linked with libpprt. The object defines
 |* `main`, which calls pprtMain with a constant PprtDescriptor; the functions
 |* of the rank's tasks; and `step` and `eval`, the rank's action lists as calls
-|* of pprtRun, pprtSend, pprtRecv, pprtAllReduce and pprtUpdate.
+|* of pprtRun, pprtSend, pprtRecv, pprtAllToAll, pprtAllReduce and pprtUpdate.
 |*
 |* All memory of a rank is an arena of `arenaBytes`, in which everything has
 |* the offset (bytes, a multiple of 64) that the compiler gave it. A task is
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-#define PPRT_ABI_VERSION 7
+#define PPRT_ABI_VERSION 8
 
 /* Element types, as in the manifest. */
 enum PprtDtype {
@@ -66,6 +66,10 @@ typedef struct PprtParameter {
                          the parameter in the norm; this rank if not tied */
   uint32_t contributionCount;
   const struct PprtContribution *contributions; /* in layer order */
+  uint32_t shards; /* 1, or as `expertParallel`: the file's tensor has so many
+                      parts along its first axis, and `tensor` is the one of
+                      the replica's place in its group; its gradient is summed
+                      over replicas of the same place */
 } PprtParameter;
 
 /* One layer's gradient for a parameter. A tied parameter has several, possibly
@@ -90,7 +94,9 @@ enum PprtBufferKind {
   PPRT_BUFFER_LOSS_SCALE = 7, /* one such float in one slot, the gradient of
                                  each loss sum: the runtime writes it before a
                                  step */
-  PPRT_BUFFER_WORKSPACE = 8   /* of a task, while it runs */
+  PPRT_BUFFER_WORKSPACE = 8,  /* of a task, while it runs */
+  PPRT_BUFFER_SENT = 9,       /* the blocks of an exchange, before and after */
+  PPRT_BUFFER_RECEIVED = 10
 };
 
 /* Memory with one instance per micro-batch: micro-batch k of a step uses slot
@@ -107,7 +113,8 @@ typedef struct PprtBuffer {
   const uint16_t *slotOf;  /* one entry per micro-batch */
   uint32_t evalSlot;
   int64_t index; /* INPUT: of `inputs`; OUTPUT: of `outputs`; RANDOM_KEY:
-                    the layer; CHANNEL: of `channels` */
+                    the layer; CHANNEL: of `channels`; SENT, RECEIVED: of
+                    `exchanges` */
 } PprtBuffer;
 
 enum PprtChannelKind { PPRT_ACTIVATION = 0, PPRT_GRADIENT = 1 };
@@ -123,6 +130,18 @@ typedef struct PprtChannel {
   PprtTensor tensor;
   uint32_t buffer; /* index of `buffers` */
 } PprtChannel;
+
+/* Between replicas of a group: each has a block for each, itself included, in
+ * the order of their places. Block i of what the one at place j receives is
+ * block j of what the one at place i sends. */
+typedef struct PprtExchange {
+  const char *name;
+  uint32_t id; /* as of a channel, after all of these */
+  uint32_t stage;
+  uint64_t blockBytes;
+  uint32_t sent; /* indices of `buffers` */
+  uint32_t received;
+} PprtExchange;
 
 enum PprtBindingKind {
   PPRT_BIND_PARAMETER = 0, /* index of `parameters` */
@@ -182,9 +201,12 @@ typedef struct PprtDescriptor {
 
   uint32_t rank; /* of the pipeline */
   uint32_t ranks;
-  uint32_t dataParallel; /* pipelines with the same executables: rank r of
-                            pipeline d is process d * ranks + r, and has the
-                            micro-batches from d * microbatches on */
+  uint32_t dataParallel;   /* pipelines with the same executables: rank r of
+                              pipeline d is process d * ranks + r, and has the
+                              micro-batches from d * microbatches on */
+  uint32_t expertParallel; /* replicas in a group, of which each has a part of
+                              all experts: pipelines g * expertParallel to
+                              (g + 1) * expertParallel - 1 */
   uint32_t stages;
   uint32_t microbatches;
   uint32_t microbatchSize; /* samples in a micro-batch */
@@ -204,12 +226,14 @@ typedef struct PprtDescriptor {
   uint32_t parameterCount;
   uint32_t bufferCount;
   uint32_t channelCount;
+  uint32_t exchangeCount;
   uint32_t taskCount;
   uint32_t inputCount;             /* all inputs of the model, on each rank */
   uint32_t outputCount;            /* all outputs of the model, on each rank */
   const PprtParameter *parameters; /* in the order of the model */
   const PprtBuffer *buffers;
   const PprtChannel *channels;
+  const PprtExchange *exchanges;
   const PprtTask *tasks;
   const PprtInput *inputs;
   const PprtOutput *outputs;
@@ -227,6 +251,8 @@ void pprtRun(PprtContext *context, uint32_t task, uint32_t microbatch);
 void pprtSend(PprtContext *context, uint32_t channel, uint32_t microbatch);
 /* Posts the receive; the task that uses the value waits for it. */
 void pprtRecv(PprtContext *context, uint32_t channel, uint32_t microbatch);
+/* Begins an exchange; the task that uses what is received waits for it. */
+void pprtAllToAll(PprtContext *context, uint32_t exchange, uint32_t microbatch);
 /* Begins to add the gradients of parameters, which are complete, over all
  * pipelines. */
 void pprtAllReduce(PprtContext *context, const uint32_t *parameters,

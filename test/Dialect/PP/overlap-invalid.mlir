@@ -34,7 +34,7 @@ pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> () {
   pp.yield
 }
 pp.program step rank 0 {
-  // expected-error @below {{holds 'pp.send'; only 'pp.run' may overlap}}
+  // expected-error @below {{holds 'pp.send'; only 'pp.run' and 'pp.all_to_all' may overlap}}
   pp.overlap {
     pp.run @s0.f [0]
   }, {

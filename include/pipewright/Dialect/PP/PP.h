@@ -35,6 +35,10 @@ void walkActions(ProgramOp program,
 /// \p source is called: `act.0.1`, or `grad.u3.0` in direction 1.
 std::string nameChannel(ChannelKind kind, StageOp source, int64_t number);
 
+/// Fails unless \p type is of \p peers blocks of equally many rows.
+mlir::LogicalResult verifyBlocks(mlir::Operation *op, mlir::Type type,
+                                 int64_t peers);
+
 /// Tensors of state that \p optimizer keeps for each parameter.
 int64_t countStates(Optimizer optimizer);
 

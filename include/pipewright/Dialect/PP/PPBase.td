@@ -195,7 +195,9 @@ def PP_BindingKind : PP_Enum<"BindingKind", "what a task's operand or result is"
     I32EnumAttrCase<"LossScale", 8, "loss_scale">,
     I32EnumAttrCase<"Output", 9, "output">,
     I32EnumAttrCase<"Workspace", 10, "workspace">,
-    I32EnumAttrCase<"State", 11, "state">]>;
+    I32EnumAttrCase<"State", 11, "state">,
+    I32EnumAttrCase<"Sent", 12, "sent">,
+    I32EnumAttrCase<"Received", 13, "received">]>;
 def PP_BindingAttr : AttrDef<PPDialect, "Binding"> {
   let mnemonic = "binding";
   let summary = "names the memory behind a task's operand or result";
@@ -213,6 +215,7 @@ def PP_BindingAttr : AttrDef<PPDialect, "Binding"> {
     | `output` | model output | | micro-batch |
     | `workspace` | task | | micro-batch, while the task runs |
     | `state` | parameter | number of the optimizer's tensor | rank |
+    | `sent`, `received` | exchange | | micro-batch, both sides of it |
 
     A parameter used by several layers has one gradient buffer per layer: their
     sum is taken in layer order, on one rank as on many.

@@ -65,4 +65,44 @@ def NN_ExpertOuterOp : NN_Op<"expert_outer", [Pure, NN_Contraction,
   let hasVerifier = 1;
 }
 
+def NN_PermuteRowsOp : NN_Op<"permute_rows", [Pure,
+    AllElementTypesMatch<["rows", "result"]>]> {
+  let summary = "moves rows to other places";
+  let description = [{
+    Row i of the result is row `indices[i]` of `rows`, or zeros if there is no
+    such row. Row n of `rows` goes to place `inverse[n]` of the result, or
+    nowhere if there is no such place: each of the two says what the other one
+    does, so that the gradient moves rows back and adds nothing.
+
+    ```mlir
+    %packed = nn.permute_rows %x, %rowOf, %placeOf
+        : tensor<8x16xf32>, tensor<12xi64>, tensor<8xi64> -> tensor<12x16xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$rows, NN_LongTensor:$indices,
+                       NN_LongTensor:$inverse);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{$rows `,` $indices `,` $inverse attr-dict
+      `:` type($rows) `,` type($indices) `,` type($inverse)
+      `->` type($result)}];
+  let hasVerifier = 1;
+}
+
+def NN_InvertIndicesOp : NN_Op<"invert_indices", [Pure]> {
+  let summary = "which index names each place";
+  let description = [{
+    Element p of the result is the i with `indices[i]` = p, or -1 if there is
+    none. No two indices name the same place; those that name none are left out.
+
+    ```mlir
+    %rowOf = nn.invert_indices %placeOf : tensor<8xi64> -> tensor<12xi64>
+    ```
+  }];
+  let arguments = (ins NN_LongTensor:$indices);
+  let results = (outs NN_LongTensor:$result);
+  let assemblyFormat = [{$indices attr-dict `:` type($indices)
+      `->` type($result)}];
+  let hasVerifier = 1;
+}
+
 #endif // PIPEWRIGHT_DIALECT_NN_OPS_EXPERTS

@@ -12,7 +12,9 @@ include "pipewright/Dialect/PP/PPBase.td"
 def PP_ParameterOp : PP_Op<"parameter", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "a named tensor of the model file";
   let description = [{
-    The symbol is the ONNX initializer's name, unchanged. The bytes stay in
+    The symbol is the ONNX initializer's name, unchanged. With `shards`, the
+    type is that of one of as many parts along the first axis, of which each
+    rank of a group of replicas holds one; the file has all of them. The bytes stay in
     the file; only what has no bytes of its own there (text models, values
     stored in another width, folded transposes) is held inline. `trainable` parameters
     get a gradient and an update. Values of 16 bits make a parameter of
@@ -24,14 +26,17 @@ def PP_ParameterOp : PP_Op<"parameter", [Symbol, HasParent<"::mlir::ModuleOp">]>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, UnitAttr:$trainable,
-                       TypeAttrOf<NN_Tensor>:$type, AnyAttr:$value);
-  let assemblyFormat = [{$sym_name (`trainable` $trainable^)? `:` $type `=`
-                         $value attr-dict}];
+                       TypeAttrOf<NN_Tensor>:$type, AnyAttr:$value,
+                       DefaultValuedAttr<I64Attr, "1">:$shards);
+  let assemblyFormat = [{$sym_name (`trainable` $trainable^)?
+                         (`shards` $shards^)? `:` $type `=` $value attr-dict}];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {
       return ::llvm::cast<::mlir::RankedTensorType>(getType());
     }
+    /// The type of all shards together, as in the file.
+    ::mlir::RankedTensorType getWholeType();
   }];
 }
 
@@ -137,6 +142,24 @@ def PP_YieldOp : PP_Op<"yield", [Pure, Terminator, ReturnLike,
   let builders = [OpBuilder<(ins), [{
     build($_builder, $_state, ::mlir::ValueRange());
   }]>];
+}
+
+def PP_ExchangedOp : PP_Op<"exchanged", [Pure, SameOperandsAndResultType,
+    HasParent<"ModelOp">]> {
+  let summary = "blocks of rows, exchanged between replicas";
+  let description = [{
+    The operand is as many blocks of rows as there are `peers`, replicas that
+    hold different experts. Block i of the result of peer j is block j of the
+    operand of peer i: an all-to-all, which is its own gradient.
+
+    ```mlir
+    %y = pp.exchanged %x peers 2 : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$operand, I64Attr:$peers);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$operand `peers` $peers attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def PP_LayerOp : PP_Op<"layer", [Pure, HasParent<"ModelOp">,

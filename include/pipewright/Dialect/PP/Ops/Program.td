@@ -81,6 +81,14 @@ def PP_RecvOp : PP_ActionOp<"recv"> {
   let summary = "receives into a channel's buffer of one micro-batch";
 }
 
+def PP_AllToAllOp : PP_ActionOp<"all_to_all", ["OverlapOp"]> {
+  let summary = "exchanges blocks of rows of one micro-batch between replicas";
+  let description = [{
+    The rank goes on: the task that reads what is received waits for it. All
+    replicas run one program, so they exchange in the same order.
+  }];
+}
+
 def PP_OverlapOp : PP_Op<"overlap", [SingleBlock, NoTerminator,
     ParentOneOf<["ProgramOp", "RepeatOp"]>]> {
   let summary = "tasks that may run at the same time";
@@ -101,6 +109,18 @@ def PP_OverlapOp : PP_Op<"overlap", [SingleBlock, NoTerminator,
     }, {
       pp.run @s3.b [1]
       pp.run @s3.w [1]
+    }
+    ```
+
+    The tasks of a branch may be parts of one, with the exchanges between them.
+    One branch alone is such a task, which overlaps with nothing but them; where
+    there are two, one computes while the other exchanges.
+
+    ```mlir
+    pp.overlap {
+      pp.run @s0.f [4]
+      pp.all_to_all @x.0.0 [4]
+      pp.run @s0.f.1 [4]
     }
     ```
 

@@ -62,12 +62,32 @@ def PP_ChannelOp : PP_Op<"channel", [Symbol, HasParent<"::mlir::ModuleOp">,
                          attr-dict}];
 }
 
+def PP_ExchangeOp : PP_Op<"exchange", [Symbol, HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "blocks of rows that the replicas of a stage exchange";
+  let description = [{
+    Between two parts of a task: the one before fills `sent`, the one behind
+    reads `received`, in which block i is what peer i sent to this one.
+
+    ```mlir
+    pp.exchange @x.0.0 of @s0 peers 2 : tensor<8x16xf32>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$stage,
+      I64Attr:$peers, TypeAttrOf<NN_Tensor>:$type);
+  let assemblyFormat = [{$sym_name `of` $stage `peers` $peers `:` $type
+                         attr-dict}];
+  let hasVerifier = 1;
+}
+
 def PP_TaskOp : PP_Op<"task", [Symbol, IsolatedFromAbove, SingleBlock,
     HasParent<"::mlir::ModuleOp">,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one role of a stage, for any micro-batch";
   let description = [{
-    Stored once, never per micro-batch. The body is a list of `nn.call`s, and
+    Stored once, never per micro-batch. A role is in several parts, tasks
+    numbered by `part`, where replicas exchange what one part makes before the
+    next one can use it. The body is a list of `nn.call`s, and
     of `nn` ops that join them (sums of gradients, zeros). Each argument and
     each yielded value is bound to memory by a `#pp.binding`.
 
@@ -91,7 +111,8 @@ def PP_TaskOp : PP_Op<"task", [Symbol, IsolatedFromAbove, SingleBlock,
   let arguments = (ins SymbolNameAttr:$sym_name, PP_RoleAttr:$role,
       FlatSymbolRefAttr:$stage, PP_BindingArrayAttr:$argument_bindings,
       PP_BindingArrayAttr:$result_bindings,
-      OptionalAttr<I64Attr>:$workspace_bytes);
+      OptionalAttr<I64Attr>:$workspace_bytes,
+      DefaultValuedAttr<I64Attr, "0">:$part);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
