@@ -25,7 +25,8 @@ static bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
 /// Whether \p op only moves elements of its first operand.
 static bool isMove(Operation *op) {
   return isa<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp, nn::SliceOp,
-             nn::ReverseOp, nn::PadOp, nn::Im2ColOp, nn::GatherOp>(op);
+             nn::ReverseOp, nn::PadOp, nn::Im2ColOp, nn::GatherOp,
+             nn::PermuteRowsOp>(op);
 }
 
 /// The value whose elements \p value has, in some order.

@@ -72,3 +72,21 @@ nn.function @moe(%x: tensor<2x4xf32>, %e: tensor<2xi64>, %w: tensor<8x4x8xf32>) 
   %m = nn.expert_matmul %x, %w, %e : tensor<2x4xf32>, tensor<8x4x8xf32>, tensor<2xi64> -> tensor<2x8xf32>
   nn.return %m : tensor<2x8xf32>
 }
+
+// -----
+
+// To find which of three rows is at which of four places reads 24 bytes and
+// writes 32, and 24 of them again; to move rows of 16 bytes reads 48 + 32 and
+// writes 64.
+
+// CHECK-LABEL: pp.model @moved_rows
+pp.model @moved_rows(%x: tensor<3x4xf32> = #pp.input_spec<"x", axis = 0>, %to: tensor<3xi64> = #pp.input_spec<"to", axis = 0>) {
+  // CHECK: pp.layer "move" {{.*}} cost <flops_f = 0, flops_b = 0, flops_w = 0, picoseconds_f = 224000,
+  %y = pp.layer "move" @move(%x, %to) parameters [] : (tensor<3x4xf32>, tensor<3xi64>) -> tensor<4x4xf32>
+  pp.return outputs ["y"] %y : tensor<4x4xf32>
+}
+nn.function @move(%x: tensor<3x4xf32>, %to: tensor<3xi64>) -> tensor<4x4xf32> {
+  %from = nn.invert_indices %to : tensor<3xi64> -> tensor<4xi64>
+  %y = nn.permute_rows %x, %from, %to : tensor<3x4xf32>, tensor<4xi64>, tensor<3xi64> -> tensor<4x4xf32>
+  nn.return %y : tensor<4x4xf32>
+}

@@ -1,4 +1,4 @@
-//===- Experts.cpp - Products by expert that the library has no kernel for
+//===- Experts.cpp - Moved rows, and products by expert without a library
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -12,6 +12,7 @@
 #include "pipewright/Dialect/NN/NN.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -27,6 +28,13 @@ struct Expert {
 };
 } // namespace
 
+/// Whether \p number is one of the numbers from 0 to \p count - 1.
+static Value isBelow(Arithmetic &arith, Value number, int64_t count) {
+  // What is negative is a large number without a sign.
+  return arith.make<arith::CmpIOp>(arith::CmpIPredicate::ult, number,
+                                   arith.constantInt(number.getType(), count));
+}
+
 static Expert locateExpert(Arithmetic &arith, Value number,
                            int64_t expertCount) {
   auto constant = [&](int64_t value) {
@@ -35,9 +43,7 @@ static Expert locateExpert(Arithmetic &arith, Value number,
   Value fromEnd = arith.add(number, constant(expertCount));
   Value counted =
       arith.select(arith.less(number, constant(0)), fromEnd, number);
-  // What is still negative is a large number without a sign.
-  Value isNamed = arith.make<arith::CmpIOp>(arith::CmpIPredicate::ult, counted,
-                                            constant(expertCount));
+  Value isNamed = isBelow(arith, counted, expertCount);
   Value safe = arith.select(isNamed, counted, constant(0));
   return {isNamed, arith.make<arith::IndexCastOp>(arith.getIndexType(), safe)};
 }
@@ -123,8 +129,100 @@ struct ExpertOuterToLoops : OpRewritePattern<nn::ExpertOuterOp> {
     return success();
   }
 };
+
+struct PermuteRowsToLinalg : OpRewritePattern<nn::PermuteRowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(nn::PermuteRowsOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = op.getResult().getType();
+    int64_t rows = op.getRows().getType().getDimSize(0);
+    if (rows == 0) {
+      rewriter.replaceOp(
+          op, createFilled(rewriter, op.getLoc(), type, /*value=*/0));
+      return success();
+    }
+    auto element = [&](Arithmetic &arith, ValueRange x) {
+      Value exists = isBelow(arith, x[0], rows);
+      // The first row is read instead of one that does not exist.
+      Value row =
+          arith.select(exists, x[0], arith.constantInt(x[0].getType(), 0));
+      SmallVector<Value> place = {
+          arith.make<arith::IndexCastOp>(arith.getIndexType(), row)};
+      for (int64_t dim = 1; dim < type.getRank(); ++dim)
+        place.push_back(arith.make<linalg::IndexOp>(dim));
+      Value read = arith.make<tensor::ExtractOp>(op.getRows(), place);
+      return arith.select(exists, read, arith.constant(read.getType(), 0));
+    };
+    AffineMap ofRow =
+        rewriter.getMultiDimIdentityMap(type.getRank()).getMajorSubMap(1);
+    rewriter.replaceOp(op, createMap(rewriter, op.getLoc(), type,
+                                     {{op.getIndices(), ofRow}}, element));
+    return success();
+  }
+};
+
+/// Each index writes to its own place.
+struct InvertIndicesToLoops : OpRewritePattern<nn::InvertIndicesOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// There is no loop over one index: each place looks whether it is that.
+  static Value invertOne(nn::InvertIndicesOp op, PatternRewriter &rewriter) {
+    auto element = [](Arithmetic &arith, ValueRange x) {
+      auto constant = [&](int64_t value) {
+        return arith.constantInt(x[0].getType(), value);
+      };
+      Value place = arith.make<arith::IndexCastOp>(
+          x[0].getType(), arith.make<linalg::IndexOp>(0));
+      Value isNamed =
+          arith.make<arith::CmpIOp>(arith::CmpIPredicate::eq, x[0], place);
+      return arith.select(isNamed, constant(0), constant(-1));
+    };
+    AffineMap first = AffineMap::get(/*dimCount=*/1, /*symbolCount=*/0,
+                                     rewriter.getAffineConstantExpr(0));
+    return createMap(rewriter, op.getLoc(), op.getType(),
+                     {{op.getIndices(), first}}, element);
+  }
+
+  LogicalResult matchAndRewrite(nn::InvertIndicesOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = op.getResult().getType();
+    int64_t places = type.getDimSize(0);
+    int64_t count = op.getIndices().getType().getDimSize(0);
+    if (count == 1) {
+      rewriter.replaceOp(op, invertOne(op, rewriter));
+      return success();
+    }
+    Destination destination =
+        takeDestination(op.getResult(), rewriter, /*canAccumulate=*/false);
+    Value indices = destination.getReadBuffer(op.getIndices(), rewriter);
+    Arithmetic arith(op.getLoc(), rewriter);
+    linalg::FillOp::create(arith, arith.constantInt(type.getElementType(), -1),
+                           destination.buffer);
+    auto index = [&](int64_t value) {
+      return arith.constantInt(arith.getIndexType(), value);
+    };
+    auto body = [&](OpBuilder &nested, Location loc, ValueRange i) {
+      Arithmetic inner(loc, nested);
+      Value place = inner.make<memref::LoadOp>(indices, i);
+      auto write = [&](OpBuilder &builder, Location) {
+        Arithmetic branch(loc, builder);
+        memref::StoreOp::create(
+            branch, branch.make<arith::IndexCastOp>(place.getType(), i[0]),
+            destination.buffer,
+            branch.make<arith::IndexCastOp>(branch.getIndexType(), place));
+        scf::YieldOp::create(branch);
+      };
+      scf::IfOp::create(inner, isBelow(inner, place, places), write);
+    };
+    scf::ParallelOp::create(arith, index(0), index(count), index(1), body);
+    finishDestination(destination, op.getResult(), rewriter);
+    return success();
+  }
+};
 } // namespace
 
 void pipewright::populateExpertsToLinalg(RewritePatternSet &patterns) {
-  patterns.add<ExpertMatMulToLinalg, ExpertOuterToLoops>(patterns.getContext());
+  patterns.add<ExpertMatMulToLinalg, ExpertOuterToLoops, PermuteRowsToLinalg,
+               InvertIndicesToLoops>(patterns.getContext());
 }

@@ -1,4 +1,4 @@
-//===- Experts.cpp - Work of products by expert
+//===- Experts.cpp - Work of products by expert and of moved rows
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -29,9 +29,29 @@ static Work priceExpertOuter(nn::ExpertOuterOp op) {
   return streamOperands(op, 2 * shape[2] * countElements(op.getLhs()));
 }
 
+/// A row is read once, if at all. The inverse is for the gradient alone.
+static Work pricePermuteRows(nn::PermuteRowsOp op) {
+  int64_t rows = pp::getBytes(op.getRows().getType());
+  int64_t result = pp::getBytes(op.getType());
+  return {/*flops=*/0,
+          /*bytesRead=*/std::min(rows, result) +
+              pp::getBytes(op.getIndices().getType()),
+          /*bytesWritten=*/result};
+}
+
+/// All places are written, then those that are named again.
+static Work priceInvertIndices(nn::InvertIndicesOp op) {
+  int64_t indices = pp::getBytes(op.getIndices().getType());
+  int64_t result = pp::getBytes(op.getType());
+  return {/*flops=*/0, /*bytesRead=*/indices,
+          /*bytesWritten=*/result + std::min(indices, result)};
+}
+
 namespace pipewright {
 void registerExperts(FormulaRegistry &registry) {
   registry.add(priceExpertMatMul);
   registry.add(priceExpertOuter);
+  registry.add(pricePermuteRows);
+  registry.add(priceInvertIndices);
 }
 } // namespace pipewright

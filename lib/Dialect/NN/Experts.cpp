@@ -1,4 +1,4 @@
-//===- Experts.cpp - Verifiers of rows with a matrix each
+//===- Experts.cpp - Verifiers of rows with a matrix each, and of moved rows
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -60,7 +60,8 @@ LogicalResult PermuteRowsOp::verify() {
 LogicalResult InvertIndicesOp::verify() {
   for (Value list : {getIndices(), getResult()})
     if (getRank(list) != 1)
-      return emitOpError("has a list of rank ") << getRank(list);
+      return emitOpError("has a list of rank ")
+             << getRank(list) << "; it must be 1";
   return success();
 }
 

@@ -1,4 +1,4 @@
-//===- Experts.cpp - Gradients of products by expert
+//===- Experts.cpp - Gradients of products by expert and of moved rows
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -40,6 +40,12 @@ static Value outerGradient(nn::ExpertOuterOp op, Value other, Type type,
                                       transposed);
 }
 
+/// Each row goes back to where it came from; what came from nowhere is lost.
+static Value movedBack(nn::PermuteRowsOp op, Value dy, GradientBuilder &b) {
+  return b.create<nn::PermuteRowsOp>(op.getRows().getType(), dy,
+                                     op.getInverse(), op.getIndices());
+}
+
 void registerExperts(GradientRegistry &registry) {
   registry.add<nn::ExpertMatMulOp>(0, rowsGradient);
   registry.add<nn::ExpertMatMulOp>(1, weightsGradient);
@@ -55,6 +61,9 @@ void registerExperts(GradientRegistry &registry) {
                              /*transposed=*/false, b);
       });
   registry.addConstant<nn::ExpertOuterOp>({2});
+  registry.add<nn::PermuteRowsOp>(0, movedBack);
+  registry.addConstant<nn::PermuteRowsOp>({1, 2});
+  registry.addConstant<nn::InvertIndicesOp>({0});
 }
 
 } // namespace pipewright

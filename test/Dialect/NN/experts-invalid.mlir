@@ -77,3 +77,51 @@ nn.function @swapped(%x: tensor<8x16xf32>, %y: tensor<8x32xf32>, %e: tensor<8xi6
   %0 = nn.expert_outer %x, %y, %e : tensor<8x16xf32>, tensor<8x32xf32>, tensor<8xi64> -> tensor<4x32x16xf32>
   nn.return
 }
+
+// -----
+
+nn.function @other_length_of_rows(%x: tensor<8x16xf32>, %i: tensor<12xi64>, %n: tensor<8xi64>) {
+  // expected-error @below {{'nn.permute_rows' op makes rows of [12, 17] of those of [8, 16]}}
+  %0 = nn.permute_rows %x, %i, %n : tensor<8x16xf32>, tensor<12xi64>, tensor<8xi64> -> tensor<12x17xf32>
+  nn.return
+}
+
+// -----
+
+nn.function @no_rows(%x: tensor<f32>, %i: tensor<1xi64>) {
+  // expected-error @below {{'nn.permute_rows' op makes rows of [] of those of []}}
+  %0 = nn.permute_rows %x, %i, %i : tensor<f32>, tensor<1xi64>, tensor<1xi64> -> tensor<f32>
+  nn.return
+}
+
+// -----
+
+nn.function @other_indices(%x: tensor<8x16xf32>, %n: tensor<8xi64>) {
+  // expected-error @below {{'nn.permute_rows' op has a list of indices of shape [8]; it must be [12]}}
+  %0 = nn.permute_rows %x, %n, %n : tensor<8x16xf32>, tensor<8xi64>, tensor<8xi64> -> tensor<12x16xf32>
+  nn.return
+}
+
+// -----
+
+nn.function @other_inverse(%x: tensor<8x16xf32>, %i: tensor<12xi64>) {
+  // expected-error @below {{'nn.permute_rows' op has a list of inverse indices of shape [12]; it must be [8]}}
+  %0 = nn.permute_rows %x, %i, %i : tensor<8x16xf32>, tensor<12xi64>, tensor<12xi64> -> tensor<12x16xf32>
+  nn.return
+}
+
+// -----
+
+nn.function @other_elements(%x: tensor<8x16xf32>, %i: tensor<12xi64>, %n: tensor<8xi64>) {
+  // expected-error @below {{'nn.permute_rows' op failed to verify that all of {rows, result} have same element type}}
+  %0 = nn.permute_rows %x, %i, %n : tensor<8x16xf32>, tensor<12xi64>, tensor<8xi64> -> tensor<12x16xf64>
+  nn.return
+}
+
+// -----
+
+nn.function @lists_of_lists(%i: tensor<2x4xi64>) {
+  // expected-error @below {{'nn.invert_indices' op has a list of rank 2; it must be 1}}
+  %0 = nn.invert_indices %i : tensor<2x4xi64> -> tensor<8xi64>
+  nn.return
+}

@@ -61,6 +61,28 @@ TEST(EvaluateEmbedding, IndexOutOfRange) {
             "'nn.gather' op reads index 3 of an axis of size 3");
 }
 
+TEST(EvaluateExperts, RowsMoveThereAndBack) {
+  FunctionText text(R"(
+    nn.function @f(%x: tensor<4x2xf32>, %places: tensor<4xi64>)
+        -> (tensor<5xi64>, tensor<5x2xf32>, tensor<4x2xf32>, tensor<5xi64>) {
+      %rows = nn.invert_indices %places : tensor<4xi64> -> tensor<5xi64>
+      %0 = nn.permute_rows %x, %rows, %places
+          : tensor<4x2xf32>, tensor<5xi64>, tensor<4xi64> -> tensor<5x2xf32>
+      %1 = nn.permute_rows %0, %places, %rows
+          : tensor<5x2xf32>, tensor<4xi64>, tensor<5xi64> -> tensor<4x2xf32>
+      %2 = nn.permute_rows %places, %rows, %places
+          : tensor<4xi64>, tensor<5xi64>, tensor<4xi64> -> tensor<5xi64>
+      nn.return %rows, %0, %1, %2
+          : tensor<5xi64>, tensor<5x2xf32>, tensor<4x2xf32>, tensor<5xi64>
+    })");
+  Tensors results = text.evaluate(
+      {floats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), integers({4}, {3, -1, 0, 5})});
+  expectIntegers(results[0], {2, -1, -1, 0, -1});
+  expectFloats(results[1], {5, 6, 0, 0, 0, 0, 1, 2, 0, 0});
+  expectFloats(results[2], {1, 2, 0, 0, 5, 6, 0, 0});
+  expectIntegers(results[3], {0, 0, 0, 3, 0});
+}
+
 TEST(EvaluateNormalization, Softmax) {
   FunctionText text(R"(
     nn.function @f(%x: tensor<2x3xf32>, %dy: tensor<2x3xf32>)

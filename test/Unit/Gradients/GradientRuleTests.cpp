@@ -50,14 +50,22 @@ private:
 };
 } // namespace
 
+/// The op of \p function that is called \p name; others make its operands.
+static Operation *findOp(nn::FunctionOp function, StringRef name) {
+  for (Operation &op : function.getBody().front())
+    if (op.getName().stripDialect() == name)
+      return &op;
+  return nullptr;
+}
+
 RuleTester::RuleTester(StringRef name, StringRef text) {
   context.loadDialect<nn::NNDialect>();
   module = parseSourceString<ModuleOp>(text, &context);
   if (!module)
     return;
   function = *module->getOps<nn::FunctionOp>().begin();
-  op = &function.getBody().front().front();
-  EXPECT_EQ(op->getName().stripDialect(), name);
+  op = findOp(function, name);
+  EXPECT_TRUE(op) << text.str();
 }
 
 std::vector<double> RuleTester::getGradient(unsigned operand,
@@ -73,7 +81,8 @@ std::vector<double> RuleTester::getGradient(unsigned operand,
   }
   OpBuilder builder(body.getTerminator());
   GradientBuilder gradients(builder, op->getLoc());
-  OpOperand &target = body.front().getOpOperand(operand);
+  OpOperand &target =
+      findOp(rule, op->getName().stripDialect())->getOpOperand(operand);
   Value gradient = GradientRegistry::get().build(target, cotangents, gradients);
   if (!gradient)
     gradient = gradients.constant(0, target.get());

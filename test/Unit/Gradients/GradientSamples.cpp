@@ -95,6 +95,12 @@ static void addExperts(std::vector<GradientSample> &samples) {
       {"expert_outer",
        applyListed("expert_outer %a, %b, %c", {"5x2xf64", "5x4xf64", "5xi64"},
                    "3x2x4xf64")});
+  // Two rows go nowhere, and three come from nowhere.
+  samples.push_back(
+      {"permute_rows",
+       permuteRows("4x2xf64", "5x2xf64", {3, -1, 4, 7, 1}, {-4, 4, 5, 0})});
+  samples.push_back(
+      {"invert_indices", applyListed("invert_indices %a", {"3xi64"}, "5xi64")});
 }
 
 static void addAttention(std::vector<GradientSample> &samples) {

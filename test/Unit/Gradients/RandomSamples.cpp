@@ -72,6 +72,7 @@ private:
   void addConcat();
   void addMatmul();
   void addExperts();
+  void addMovedRows();
   void addAttention();
   void addAttentionWithStatistics();
   void addRotary();
@@ -247,6 +248,28 @@ void SampleMaker::addExperts() {
   samples.push_back(outer);
 }
 
+/// Some rows have a place; numbers that name nothing are whatever they are.
+void SampleMaker::addMovedRows() {
+  int64_t rows = pickSize(), places = pickSize();
+  Sizes row = pickShape(0, 2);
+  std::vector<int64_t> indices(places), inverse(rows), free(places);
+  std::iota(free.begin(), free.end(), 0);
+  std::shuffle(free.begin(), free.end(), generator);
+  for (int64_t &index : indices)
+    index = flip() ? pick(rows, rows + 9) : pick(-9, -1);
+  for (auto [from, to] : enumerate(inverse)) {
+    bool hasPlace = !free.empty() && flip();
+    to = hasPlace ? free.back() : flip() ? pick(places, places + 9) : -1;
+    if (!hasPlace)
+      continue;
+    indices[to] = from;
+    free.pop_back();
+  }
+  add("permute_rows",
+      permuteRows(type(concatenate({rows}, row)),
+                  type(concatenate({places}, row)), indices, inverse));
+}
+
 void SampleMaker::addAttention() {
   Sizes batch = pickShape(0, 2);
   int64_t groups = pickSize(), heads = groups * pick(1, 3);
@@ -408,6 +431,7 @@ std::vector<GradientSample> SampleMaker::run() {
   addConcat();
   addMatmul();
   addExperts();
+  addMovedRows();
   addAttention();
   addAttentionWithStatistics();
   addRotary();

@@ -66,6 +66,29 @@ std::string pipewright::binary(const std::string &op, const std::string &type) {
   return apply(op + " %a, %b", {type, type}, type, "tensor<" + type + ">");
 }
 
+/// A line that makes the constant \p name of \p numbers.
+static std::string constant(const std::string &name,
+                            const std::vector<int64_t> &numbers) {
+  std::string text;
+  for (int64_t number : numbers)
+    text += (text.empty() ? "[" : ", ") + std::to_string(number);
+  return "  %" + name + " = nn.constant dense<" +
+         (numbers.empty() ? text : text + "]") + "> : tensor<" +
+         std::to_string(numbers.size()) + "xi64>\n";
+}
+
+std::string pipewright::permuteRows(const std::string &from,
+                                    const std::string &to,
+                                    const std::vector<int64_t> &indices,
+                                    const std::vector<int64_t> &inverse) {
+  std::string types = list({from, std::to_string(indices.size()) + "xi64",
+                            std::to_string(inverse.size()) + "xi64"});
+  return "nn.function @f(%a: tensor<" + from + ">) -> tensor<" + to + "> {\n" +
+         constant("i", indices) + constant("n", inverse) +
+         "  %y = nn.permute_rows %a, %i, %n : " + types + " -> tensor<" + to +
+         ">\n  nn.return %y : tensor<" + to + ">\n}\n";
+}
+
 std::string pipewright::norm(const std::string &op, const std::string &row,
                              const std::string &arguments,
                              const std::string &argumentTypes,

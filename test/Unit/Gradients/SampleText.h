@@ -11,6 +11,7 @@
 #ifndef PIPEWRIGHT_TEST_UNIT_GRADIENTS_SAMPLETEXT_H
 #define PIPEWRIGHT_TEST_UNIT_GRADIENTS_SAMPLETEXT_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,12 @@ std::string applyToResults(const std::string &op,
 /// An op on one argument, or on two, of the type of the result.
 std::string unary(const std::string &op, const std::string &type = "2x3xf64");
 std::string binary(const std::string &op, const std::string &type = "2x3xf64");
+
+/// Rows of the type \p from moved to those of \p to, as each of the two lists
+/// of indices says.
+std::string permuteRows(const std::string &from, const std::string &to,
+                        const std::vector<int64_t> &indices,
+                        const std::vector<int64_t> &inverse);
 
 /// A norm of rows that begin at axis \p row.
 std::string norm(const std::string &op, const std::string &row,

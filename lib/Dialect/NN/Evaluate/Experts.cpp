@@ -1,4 +1,4 @@
-//===- Experts.cpp - What products by expert compute
+//===- Experts.cpp - What products by expert and moves of rows compute
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -55,9 +55,31 @@ static void evaluateExpertOuter(ExpertOuterOp, ArrayRef<HostTensor> operands,
   forEachNamedRow(operands[2].getIntegers(), shape[0], add);
 }
 
+static void evaluatePermuteRows(PermuteRowsOp, ArrayRef<HostTensor> operands,
+                                HostTensor &result) {
+  AxisView rows(operands[0].getShape(), 0), places(result.getShape(), 0);
+  for (auto [place, row] : llvm::enumerate(operands[1].getIntegers()))
+    if (row >= 0 && row < rows.size)
+      for (int64_t k = 0; k < rows.inner; ++k)
+        result.setElement(places.position(0, place, k), operands[0],
+                          rows.position(0, row, k));
+}
+
+static void evaluateInvertIndices(InvertIndicesOp,
+                                  ArrayRef<HostTensor> operands,
+                                  HostTensor &result) {
+  MutableArrayRef<int64_t> inverse = result.getIntegers();
+  llvm::fill(inverse, -1);
+  for (auto [i, place] : llvm::enumerate(operands[0].getIntegers()))
+    if (place >= 0 && place < result.getNumElements())
+      inverse[place] = i;
+}
+
 namespace pipewright::nn {
 void registerExperts(EvaluatorRegistry &registry) {
   registry.add<ExpertMatMulOp>(evaluateExpertMatMul);
   registry.add<ExpertOuterOp>(evaluateExpertOuter);
+  registry.add<PermuteRowsOp>(evaluatePermuteRows);
+  registry.add<InvertIndicesOp>(evaluateInvertIndices);
 }
 } // namespace pipewright::nn
