@@ -73,6 +73,8 @@ static Status runRank(const PprtDescriptor &descriptor,
                       const RankOptions &options, Transport &transport) {
   if (Status status = shakeHands(transport, descriptor); status.failed())
     return status;
+  if (Status status = checkGroups(descriptor, transport); status.failed())
+    return status;
   Progress progress;
   Monitor monitor(descriptor, progress, options.timeoutSeconds);
   monitor.start(transport);

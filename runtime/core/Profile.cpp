@@ -327,9 +327,12 @@ static Status timeUpdates(int rounds) {
   constexpr uint64_t bytes = count * sizeof(float);
   PprtDescriptor descriptor = {};
   descriptor.ranks = 1;
+  descriptor.dataParallel = 1;
+  descriptor.expertParallel = 1;
   descriptor.arenaBytes = 4 * bytes;
   descriptor.parameterCount = 1;
   PprtParameter parameter = {};
+  parameter.shards = 1;
   descriptor.parameters = &parameter;
   std::unique_ptr<Transport> transport = createSelfTransport();
   LoneDevice lone(descriptor, *transport);

@@ -6,8 +6,9 @@
 //
 // Every sum has one order, whatever the number of ranks: losses that of the
 // micro-batches, tied gradients that of the layers, the norm that of the
-// model's parameters. All replicas have the same gradients in the end, and do
-// the same with them.
+// model's parameters, and within one that of its shards. All replicas have the
+// same gradients in the end, of shards those that have the same, and all know
+// the same norm: so they do the same with them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -131,15 +132,33 @@ static void sumTiedGradients(PprtContext &context) {
   }
 }
 
+/// Makes \p squares those of whole parameters: on each replica, with the same
+/// bits, the sums of their shards' in the order of places.
+static void joinShards(PprtContext &context, std::vector<double> &squares) {
+  Transport &members = *context.groups.members;
+  uint64_t bytes = squares.size() * sizeof(double);
+  std::vector<double> all(members.getSize() * squares.size());
+  gather(members, squares.data(), bytes, all.data());
+  broadcast(members, all.data(), members.getSize() * bytes);
+  for (size_t i = 0; i < squares.size(); ++i) {
+    squares[i] = 0;
+    for (size_t at = i; at < all.size(); at += squares.size())
+      squares[i] += all[at];
+  }
+}
+
 /// Computes the parts of the parameters that this rank counts.
 static void computeNormParts(PprtContext &context) {
   context.normParts.clear();
   const PprtDescriptor &descriptor = context.descriptor;
   std::vector<Reals> gradients;
+  std::vector<size_t> shards; ///< which of them are not whole
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
     const PprtParameter &parameter = descriptor.parameters[i];
     if (!parameter.trainable || parameter.owner != descriptor.rank)
       continue;
+    if (parameter.shards > 1)
+      shards.push_back(gradients.size());
     gradients.push_back(context.getGradient(i));
     context.normParts.push_back({parameter.order, 0});
   }
@@ -147,6 +166,14 @@ static void computeNormParts(PprtContext &context) {
   context.device->sumSquares(gradients, sums.data());
   for (size_t i = 0; i < sums.size(); ++i)
     context.normParts[i].squares = sums[i];
+  if (shards.empty())
+    return;
+  std::vector<double> squares;
+  for (size_t shard : shards)
+    squares.push_back(sums[shard]);
+  joinShards(context, squares);
+  for (size_t i = 0; i < shards.size(); ++i)
+    context.normParts[shards[i]].squares = squares[i];
 }
 
 /// Rank 0 gets the parts of all ranks of the pipeline, in the order of the

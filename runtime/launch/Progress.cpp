@@ -66,10 +66,13 @@ static std::string describeActivity(Activity activity, uint32_t index,
            " with " + formatRank(parameter.owner);
   }
   case Activity::ReplicaGradient:
-  case Activity::ShardGradient:
     return "summing the gradient of " +
            quote(descriptor.parameters[index].tensor.name) +
            " over all pipelines";
+  case Activity::ShardGradient:
+    return "summing the gradient of " +
+           quote(descriptor.parameters[index].tensor.name) +
+           " over the pipelines with this part of it";
   case Activity::GradientNorm:
     return "exchanging the gradient norm with " + formatRank(0);
   case Activity::Update:

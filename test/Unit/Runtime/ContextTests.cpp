@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LateTransport.h"
 #include "core/Context.h"
 
 #include <cstring>
@@ -38,6 +39,7 @@ protected:
     PprtDescriptor descriptor = {};
     descriptor.ranks = 1;
     descriptor.dataParallel = 1;
+    descriptor.expertParallel = 1;
     descriptor.arenaBytes = 128;
     descriptor.microbatches = 4;
     descriptor.bufferCount = 1;
@@ -77,32 +79,6 @@ TEST_F(ContextTest, KeysAreAFunctionOfSeedStepMicrobatchAndLayer) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A peer that takes a message when somebody waits for it, and not before.
-class LateTransport : public Transport {
-public:
-  uint32_t getRank() const override { return 0; }
-  uint32_t getSize() const override { return 2; }
-  uint32_t getTagLimit() const override { return UINT32_MAX; }
-  std::string getHost() const override { return "here"; }
-  Request startSend(uint32_t, uint32_t, const void *data,
-                    uint64_t bytes) override {
-    memory.push_back({static_cast<const uint8_t *>(data), bytes});
-    return memory.size() - 1;
-  }
-  Request startRecv(uint32_t, uint32_t, void *data, uint64_t bytes) override {
-    memset(data, 0x55, bytes);
-    return startSend(0, 0, data, bytes);
-  }
-  bool test(Request request) override {
-    auto [data, bytes] = memory[request];
-    taken.insert(taken.end(), data, data + bytes);
-    return true;
-  }
-
-  std::vector<std::pair<const uint8_t *, uint64_t>> memory;
-  std::vector<uint8_t> taken;
-};
-
 /// Two channels and a saved value; the second channel and the value lie where
 /// the first channel lies, as a plan may have it after the first was sent.
 class SharedMemory : public testing::Test {
@@ -113,6 +89,7 @@ protected:
     channels[1] = {"in", PPRT_GRADIENT, 1, 1, 0, 1, 0, tensor, 1};
     descriptor.ranks = 2;
     descriptor.dataParallel = 1;
+    descriptor.expertParallel = 1;
     descriptor.arenaBytes = 256;
     descriptor.microbatches = 1;
     descriptor.bufferCount = 3;

@@ -271,6 +271,7 @@ void FakeRank::addParameter(const std::string &name, std::vector<int64_t> shape,
   parameter.tensor = makeTensor(name, std::move(shape));
   uint64_t bytes = parameter.tensor.bytes;
   parameter.trainable = 1;
+  parameter.shards = 1;
   parameter.order = order;
   parameter.offset = allocate(bytes);
   parameter.state[0] = allocate(bytes);
@@ -457,6 +458,7 @@ void FakeRank::finishDescriptor() {
   descriptor.rank = rank;
   descriptor.ranks = spec.ranks;
   descriptor.dataParallel = 1;
+  descriptor.expertParallel = 1;
   descriptor.stages = stages.size();
   descriptor.microbatches = spec.microbatches;
   descriptor.microbatchSize = 1;

@@ -4,27 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Ranks.h"
 #include "core/Context.h"
 #include "launch/Collectives.h"
 
-#include <cstring>
-#include <functional>
 #include <gtest/gtest.h>
-#include <thread>
 
 using namespace pprt;
-
-/// Runs \p run as each of \p size ranks, which are threads.
-static void runRanks(uint32_t size,
-                     const std::function<void(Transport &transport)> &run) {
-  std::vector<std::unique_ptr<Transport>> transports =
-      createThreadTransports(size);
-  std::vector<std::thread> threads;
-  for (std::unique_ptr<Transport> &transport : transports)
-    threads.emplace_back([&] { run(*transport); });
-  for (std::thread &thread : threads)
-    thread.join();
-}
 
 TEST(GroupTransport, NumbersItsRanksAnew) {
   std::vector<std::vector<uint32_t>> seen(6);
@@ -59,8 +45,10 @@ struct Model {
     uint64_t bytes = count * (isWide ? sizeof(double) : sizeof(float));
     parameter.tensor = {"w", isWide ? PPRT_F64 : PPRT_F32, 1, nullptr, bytes};
     parameter.trainable = 1;
+    parameter.shards = 1;
     descriptor.ranks = 1;
     descriptor.dataParallel = 3;
+    descriptor.expertParallel = 1;
     descriptor.reductionOffset = (bytes + 63) / 64 * 64;
     descriptor.arenaBytes = 2 * descriptor.reductionOffset;
     descriptor.microbatches = 2;
