@@ -51,7 +51,7 @@ static Status prepareRank(PprtContext &context, StepLog &log) {
     return status;
   if (Status status =
           loadWeights(options.weights.empty() ? findWeights() : options.weights,
-                      descriptor, *context.device);
+                      descriptor, context.groups.getPlace(), *context.device);
       status.failed())
     return status;
   if (!options.saveOutputs.empty() && context.groups.getReplica() == 0)
@@ -182,15 +182,16 @@ static Status finishRun(PprtContext &context,
     status = writeFile(options.reportFile, formatMemoryJson(memory));
   if (status = agree(all, status); status.failed())
     return status;
-  // The other pipelines have the same parameters, and times like these.
-  Transport &pipeline = *context.groups.pipeline;
-  bool isFirst = context.groups.getReplica() == 0;
-  if (!options.saveParameters.empty() && isFirst)
+  // The other groups have the same parameters, and the other pipelines times
+  // like these.
+  RankGroups &groups = context.groups;
+  if (!options.saveParameters.empty() && groups.getGroup() == 0)
     status = saveParameters(options.saveParameters, context.descriptor,
-                            *context.device, pipeline);
-  if (!options.traceFile.empty() && isFirst && !status.failed())
-    status =
-        context.trace.write(options.traceFile, pipeline, context.descriptor);
+                            groups.getPlace(), *context.device, *groups.group);
+  if (!options.traceFile.empty() && groups.getReplica() == 0 &&
+      !status.failed())
+    status = context.trace.write(options.traceFile, *groups.pipeline,
+                                 context.descriptor);
   return agree(all, status);
 }
 
