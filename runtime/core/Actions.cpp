@@ -111,3 +111,12 @@ void pprtRecv(PprtContext *context, uint32_t index, uint32_t microbatch) {
   // Computing goes on while it arrives: the task that uses it waits.
   context->startMessage(Activity::Recv, index, microbatch);
 }
+
+void pprtAllToAll(PprtContext *context, uint32_t index, uint32_t microbatch) {
+  const PprtExchange &exchange = context->descriptor.exchanges[index];
+  context->claim(exchange.received, microbatch);
+  context->claim(exchange.sent, microbatch);
+  context->progress.begin(Activity::SendRows, index, microbatch);
+  context->delay.wait();
+  context->startExchange(index, microbatch);
+}

@@ -127,6 +127,23 @@ void PprtContext::startMessage(Activity activity, uint32_t index,
                                   : device->startRecv(message));
 }
 
+void PprtContext::startExchange(uint32_t index, uint32_t microbatch) {
+  const PprtExchange &exchange = descriptor.exchanges[index];
+  BlockExchange blocks = {
+      index,
+      microbatch,
+      FirstChannelTag + exchange.id * descriptor.microbatches + microbatch,
+      groups.getPlace(),
+      /*peers=*/{},
+      getData(descriptor.buffers[exchange.sent], microbatch),
+      getData(descriptor.buffers[exchange.received], microbatch),
+      exchange.blockBytes};
+  for (uint32_t place = 0; place < groups.getGroupSize(); ++place)
+    blocks.peers.push_back(groups.getMember(place));
+  for (const StartedMessage &started : device->startExchange(blocks))
+    pendingMessages.push_back(started);
+}
+
 bool PprtContext::finish(const StartedMessage &started, uint32_t channel) {
   const DeviceMessage &message = started.message;
   progress.begin(message.activity, message.channel, message.microbatch);
@@ -149,6 +166,11 @@ static bool meets(const DeviceMessage &message, const uint8_t *data,
   return begin < data + bytes && data < begin + message.bytes;
 }
 
+static bool isSend(const DeviceMessage &message) {
+  return message.activity == Activity::Send ||
+         message.activity == Activity::SendRows;
+}
+
 bool PprtContext::claim(uint32_t index, uint32_t microbatch, uint32_t channel) {
   const PprtBuffer &buffer = descriptor.buffers[index];
   int64_t &holder = holders[index][getSlot(buffer, microbatch)];
@@ -160,7 +182,7 @@ bool PprtContext::claim(uint32_t index, uint32_t microbatch, uint32_t channel) {
   for (size_t i = 0; i < pendingMessages.size();) {
     const StartedMessage &started = pendingMessages[i];
     // Its own value may be read while it is being sent.
-    bool isRead = !isNew && started.message.activity == Activity::Send;
+    bool isRead = !isNew && isSend(started.message);
     if (isRead || !meets(started.message, data, buffer.bytes) ||
         !finish(started, channel)) {
       ++i;

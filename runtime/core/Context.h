@@ -69,6 +69,8 @@ struct PprtContext {
   /// goes on.
   void startMessage(pprt::Activity activity, uint32_t channel,
                     uint32_t microbatch);
+  /// Exchanges blocks with the group, while the rank goes on.
+  void startExchange(uint32_t exchange, uint32_t microbatch);
   /// Waits until all messages have arrived.
   void finishMessages();
   /// Readies a buffer's memory for a micro-batch, for a task or only for the

@@ -39,6 +39,12 @@ static std::string formatName(const Trace::Event &event,
   case Activity::Recv:
     return std::string("RECV ") + descriptor.channels[event.index].name +
            microbatch;
+  case Activity::SendRows:
+    return std::string("SEND ") + descriptor.exchanges[event.index].name +
+           microbatch;
+  case Activity::RecvRows:
+    return std::string("RECV ") + descriptor.exchanges[event.index].name +
+           microbatch;
   default:
     return "update";
   }
@@ -50,6 +56,8 @@ static const char *getCategory(Activity activity) {
     return "compute";
   case Activity::Send:
   case Activity::Recv:
+  case Activity::SendRows:
+  case Activity::RecvRows:
     return "communication";
   default:
     return "update";

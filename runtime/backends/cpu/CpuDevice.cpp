@@ -126,18 +126,29 @@ private:
 };
 } // namespace
 
-/// Whether the transport can carry the messages of the channels.
+/// Whether the transport can carry the messages of channels and exchanges.
 Status CpuDevice::checkMessages() const {
   uint64_t lastTag = FirstChannelTag;
+  auto addTags = [&](uint32_t id) {
+    lastTag = std::max(lastTag, FirstChannelTag + (uint64_t(id) + 1) *
+                                                      descriptor.microbatches);
+  };
   for (uint32_t i = 0; i < descriptor.channelCount; ++i) {
     const PprtChannel &channel = descriptor.channels[i];
-    lastTag = std::max(lastTag, FirstChannelTag + (uint64_t(channel.id) + 1) *
-                                                      descriptor.microbatches);
+    addTags(channel.id);
     if (channel.source != channel.target &&
         descriptor.buffers[channel.buffer].bytes > Transport::messageLimit)
       return Status::dataError("channel '" + std::string(channel.name) +
                                "' moves more than 1 GiB at a time; build with "
                                "a smaller --microbatch-size");
+  }
+  for (uint32_t i = 0; i < descriptor.exchangeCount; ++i) {
+    const PprtExchange &exchange = descriptor.exchanges[i];
+    addTags(exchange.id);
+    if (exchange.blockBytes > Transport::messageLimit)
+      return Status::dataError("exchange '" + std::string(exchange.name) +
+                               "' moves more than 1 GiB to a peer at a time; "
+                               "build with a smaller --microbatch-size");
   }
   if (lastTag > transport.getTagLimit())
     return Status::dataError(
@@ -180,6 +191,8 @@ StartedMessage CpuDevice::startRecv(const DeviceMessage &message) {
 
 std::vector<StartedMessage>
 CpuDevice::startExchange(const BlockExchange &exchange) {
+  TraceScope scope(trace, Activity::SendRows, exchange.index,
+                   exchange.microbatch);
   std::vector<StartedMessage> started;
   uint64_t bytes = exchange.blockBytes;
   for (bool sends : {false, true})
