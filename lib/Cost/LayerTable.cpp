@@ -22,7 +22,7 @@ static LayerRow makeRow(pp::LayerOp layer, SymbolTable &symbols) {
   row.ops = countOps(symbols.lookup<nn::FunctionOp>(layer.getCallee()));
   for (auto name : layer.getParameters().getAsRange<FlatSymbolRefAttr>())
     row.parameters += symbols.lookup<pp::ParameterOp>(name.getValue())
-                          .getTensorType()
+                          .getWholeType()
                           .getNumElements();
   std::optional<pp::CostAttr> cost = layer.getCost();
   if (!cost)
@@ -47,7 +47,7 @@ LayerTable pipewright::makeLayerTable(ModuleOp module) {
   LayerTable table;
   SymbolTable symbols(module);
   for (auto parameter : module.getOps<pp::ParameterOp>())
-    table.parameters += parameter.getTensorType().getNumElements();
+    table.parameters += parameter.getWholeType().getNumElements();
   if (pp::ModelOp model = pp::getModel(module))
     for (auto layer : model.getBody().getOps<pp::LayerOp>())
       table.layers.push_back(makeRow(layer, symbols));

@@ -166,6 +166,7 @@ void RankDescriber::describeParameters() {
     added.offset = place.getOffset();
     added.decayed = parameter.getTensorType().getRank() != 1;
     added.owner = rank;
+    added.shards = parameter.getShards();
     if (auto it = updates.find(name); it != updates.end())
       describeUpdate(it->second.first, it->second.second, added);
   }
@@ -321,6 +322,7 @@ pipewright::describeRank(ModuleOp module, int64_t rank, const PlanSummary &plan,
   description.rank = rank;
   description.ranks = plan.ranks;
   description.dataParallel = plan.replicas;
+  description.expertParallel = plan.peers;
   description.stages = plan.stages.size();
   description.microbatches = plan.microbatches;
   description.microbatchSize = plan.microbatchSize;

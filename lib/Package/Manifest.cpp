@@ -29,6 +29,8 @@ static void writeStage(OStream &json, const StageSummary &stage) {
       json.object([&] {
         writeTensor(json, parameter);
         json.attribute("trainable", parameter.trainable);
+        if (parameter.shards > 1)
+          json.attribute("shards", parameter.shards);
         if (!parameter.originalName.empty())
           json.attribute("original_name", parameter.originalName);
       });
@@ -180,7 +182,7 @@ std::string pipewright::makeManifest(const PlanSummary &plan,
     json.attributeObject("mesh", [&] {
       json.attribute("pp", plan.ranks);
       json.attribute("dp", plan.replicas);
-      json.attribute("ep", 1);
+      json.attribute("ep", plan.peers);
       json.attribute("tp", 1);
     });
     json.attributeArray("ranks", [&] {

@@ -38,8 +38,9 @@ static StageSummary summarizeStage(pp::StageOp stage,
     auto origin = dyn_cast<NameLoc>(parameter.getLoc());
     bool isRenamed = origin && origin.getName() != name.getValue();
     summary.parameters.push_back(
-        {summarizeTensor(name.getValue(), parameter.getType()),
-         parameter.getTrainable(), isRenamed ? origin.getName().str() : ""});
+        {summarizeTensor(name.getValue(), parameter.getWholeType()),
+         parameter.getTrainable(), static_cast<int64_t>(parameter.getShards()),
+         isRenamed ? origin.getName().str() : ""});
   }
   if (pp::CostAttr cost = stage.getCostAttr()) {
     summary.secondsForward = cost.getPicosecondsF() * 1e-12;
@@ -149,6 +150,8 @@ PlanSummary pipewright::summarizePlan(ModuleOp module) {
     summary.chunks = schedule.getChunks();
     summary.replicas = schedule.getReplicas();
   }
+  for (auto exchange : module.getOps<pp::ExchangeOp>())
+    summary.peers = exchange.getPeers();
   for (auto rule : module.getOps<pp::UpdateRuleOp>())
     summary.optimizer = stringifyOptimizer(rule.getOptimizer()).str();
   summary.forwardOnly =

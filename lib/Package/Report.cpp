@@ -216,6 +216,8 @@ void pipewright::printPlan(const PlanSummary &plan, const PredictedStep &step,
                     plan.microbatches, plan.microbatchSize);
   if (plan.replicas > 1)
     stream << formatv(", in {0} pipelines", plan.replicas);
+  if (plan.peers > 1)
+    stream << formatv(", of which each {0} share out the experts", plan.peers);
   stream << '\n';
   stream << formatv("predicted step {0}, bubble {1:P1}, from {2}\n\n",
                     formatSeconds(step.makespan), step.bubbleRatio, step.costs);

@@ -27,7 +27,7 @@ static std::string makeHeader(ModuleOp module) {
   int64_t offset = 0;
   json.object([&] {
     for (auto parameter : module.getOps<pp::ParameterOp>()) {
-      RankedTensorType type = parameter.getTensorType();
+      RankedTensorType type = parameter.getWholeType();
       int64_t bytes = pp::getBytes(type);
       json.attributeObject(parameter.getSymName(), [&] {
         json.attribute("dtype", getDtypeName(type.getElementType()));

@@ -82,13 +82,17 @@ void RankMemory::touchStep() {
   int64_t most = 0;
   for (auto update : module.getOps<pp::UpdateOp>()) {
     StringRef name = update.getParameter();
-    if (parameters.contains(bind(pp::BindingKind::Parameter, name)))
-      most = std::max(
-          most, pp::getBytes(symbols.lookup<pp::ParameterOp>(name).getType()));
+    if (!parameters.contains(bind(pp::BindingKind::Parameter, name)))
+      continue;
+    // Those that hold the same shard add up its gradient.
+    auto parameter = symbols.lookup<pp::ParameterOp>(name);
+    int64_t adding = replicas / parameter.getShards();
+    if (adding > 1)
+      most = std::max<int64_t>(
+          most, llvm::divideCeil(pp::getBytes(parameter.getType()), adding));
   }
   // Parts are of whole numbers.
-  int64_t part = llvm::divideCeil(most, replicas) + sizeof(double);
-  touch(getStepWorkspace(module.getContext()), part);
+  touch(getStepWorkspace(module.getContext()), most + sizeof(double));
   keepSends();
 }
 

@@ -133,7 +133,8 @@ LogicalResult PrecisionSetter::keepMasters() {
           nn::HostTensor::fromAttribute(elements);
       if (failed(values))
         return parameter.emitError("holds no values that can be converted");
-      parameter.setValueAttr(values->toAttribute(wide));
+      parameter.setValueAttr(
+          values->toAttribute(parameter.getWholeType().clone(f32)));
     }
     parameter.setType(wide);
   }

@@ -33,3 +33,48 @@ pp.program step rank 0 {
   pp.all_reduce [@w]
   pp.step
 }
+
+// -----
+
+// Of a parameter in two shards, two of four replicas each add up one; where all
+// hold others, only the other parameter is added.
+
+// CHECK-LABEL: pp.arena rank 0
+// CHECK:       pp.place <workspace "step"> at {{[0-9]+}} bytes 576 of [0]
+
+pp.parameter @w trainable shards 2 : tensor<256xf32> = dense<0.0> : tensor<512xf32>
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters [@w]
+pp.task @s0.f role F stage @s0 (%w: tensor<256xf32> = <parameter "w">, %d: tensor<256xf32> = <gradient "w">)
+    -> (tensor<256xf32> = <gradient "w">) {
+  pp.yield %d : tensor<256xf32>
+} {workspace_bytes = 64 : i64}
+pp.update @w from layers [0]
+pp.update_rule sgd
+pp.schedule "1f1b" ranks 1 microbatches 1 chunks 1 replicas 4
+pp.program step rank 0 {
+  pp.run @s0.f [0]
+  pp.all_reduce [@w]
+  pp.step
+}
+
+// -----
+
+// CHECK-LABEL: pp.arena rank 0
+// CHECK:       pp.place <workspace "step"> at {{[0-9]+}} bytes 192 of [0]
+
+pp.parameter @w trainable shards 2 : tensor<256xf32> = dense<0.0> : tensor<512xf32>
+pp.parameter @b trainable : tensor<64xf32> = dense<0.0> : tensor<64xf32>
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters [@w, @b]
+pp.task @s0.f role F stage @s0 (%w: tensor<256xf32> = <parameter "w">, %b: tensor<64xf32> = <parameter "b">, %d: tensor<256xf32> = <gradient "w">, %e: tensor<64xf32> = <gradient "b">)
+    -> (tensor<256xf32> = <gradient "w">, tensor<64xf32> = <gradient "b">) {
+  pp.yield %d, %e : tensor<256xf32>, tensor<64xf32>
+} {workspace_bytes = 64 : i64}
+pp.update @w from layers [0]
+pp.update @b from layers [0]
+pp.update_rule sgd
+pp.schedule "1f1b" ranks 1 microbatches 1 chunks 1 replicas 2
+pp.program step rank 0 {
+  pp.run @s0.f [0]
+  pp.all_reduce [@b]
+  pp.step
+}

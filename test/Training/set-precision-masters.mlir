@@ -7,10 +7,12 @@
 
 // CHECK-DAG: pp.parameter @table trainable : tensor<16x8xf32> = #pp.external<"/w.bin", offset = 0, length = 256, stored = bf16>
 // CHECK-DAG: pp.parameter @w trainable : tensor<8x8xf32> = dense<1.500000e+00> : tensor<8x8xf32>
+// CHECK-DAG: pp.parameter @shard trainable shards 2 : tensor<2xf32> = dense<1.500000e+00> : tensor<4xf32>
 // CHECK-DAG: pp.parameter @fixed : tensor<8x8xbf16>
 // CHECK-LABEL: pp.model @trained
 pp.parameter @table trainable : tensor<16x8xbf16> = #pp.external<"/w.bin", offset = 0, length = 256>
 pp.parameter @w trainable : tensor<8x8xbf16> = dense<1.5> : tensor<8x8xbf16>
+pp.parameter @shard trainable shards 2 : tensor<2xbf16> = dense<1.5> : tensor<4xbf16>
 pp.parameter @fixed : tensor<8x8xbf16> = dense<1.5> : tensor<8x8xbf16>
 pp.model @trained(%ids: tensor<4xi64> = #pp.input_spec<"ids", axis = 0>) {
   %y = pp.layer "all" @all(%ids) parameters [@table, @w, @fixed] : (tensor<4xi64>) -> tensor<4x8xbf16>

@@ -28,10 +28,15 @@ struct TensorSummary {
   int64_t bytes = 0;
 };
 
+/// The tensor is the whole one.
 struct ParameterSummary : TensorSummary {
   bool trainable = false;
+  /// Equal parts along its first axis, of which a rank has one.
+  int64_t shards = 1;
   /// What it is called where it comes from; empty: as here.
   std::string originalName;
+
+  int64_t getRankBytes() const { return bytes / shards; }
 };
 
 /// Costs are those of one micro-batch, in seconds.
@@ -83,6 +88,8 @@ struct PlanSummary {
   /// Of each of the replicas.
   int64_t ranks = 0, microbatches = 0, chunks = 1;
   int64_t replicas = 1;
+  /// Replicas in a group, of which each has a part of all experts.
+  int64_t peers = 1;
   /// Samples in a micro-batch; 1 if no input is cut.
   int64_t microbatchSize = 1;
   bool forwardOnly = false;

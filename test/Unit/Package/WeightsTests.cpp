@@ -75,6 +75,18 @@ TEST_F(WeightsTest, WritesInlineValuesSplatsAndBools) {
   EXPECT_EQ(read("mask"), std::string("\x01\x00\x01", 3));
 }
 
+TEST_F(WeightsTest, WritesAllShards) {
+  ASSERT_TRUE(succeeded(write(R"(
+    pp.parameter @w shards 2 : tensor<1x2xi8> = dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>
+    pp.parameter @next : tensor<1xi8> = dense<5> : tensor<1xi8>
+  )")));
+  EXPECT_EQ(read("w"), "\x01\x02\x03\x04");
+  EXPECT_EQ(read("next"), "\x05");
+  auto file = llvm::MemoryBuffer::getFile(output);
+  EXPECT_NE((*file)->getBuffer().find("\"shape\":[2,2]"),
+            llvm::StringRef::npos);
+}
+
 // Every number of 16 bits is one of f32: normal, subnormal, infinite or none.
 TEST_F(WeightsTest, ConvertsToMasters) {
   const uint16_t stored[] = {0x3FC0, 0x0001, 0xFF80, 0x3E00, 0x8001, 0x7C00};
