@@ -12,11 +12,12 @@
 
 using namespace pipewright;
 
-/// The numbers of replicas that share ranks and batch evenly.
+/// The numbers of replicas that share ranks and batch evenly, in whole groups.
 static std::vector<int64_t> listReplicas(const PlanRequest &request) {
   int64_t ranks = request.options.ranks;
   std::vector<int64_t> counts;
-  for (int64_t count = 1; count <= ranks; ++count)
+  for (int64_t count = request.options.peers; count <= ranks;
+       count += request.options.peers)
     if (ranks % count == 0 && *request.options.globalBatch % count == 0 &&
         (request.replicas == 0 || request.replicas == count))
       counts.push_back(count);

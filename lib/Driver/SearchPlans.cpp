@@ -131,6 +131,8 @@ void PlanSearcher::readModel(int64_t microbatchSize) {
   BuildOptions options = request.options;
   options.globalBatch.reset();
   options.microbatchSize = microbatchSize;
+  // Experts are farthest apart where as few pipelines as can be are long.
+  options.ranks /= std::max(request.replicas, options.peers);
   OwningOpRef<ModuleOp> module = loadModel(options, context);
   if (module && succeeded(runAll(getPhasesBefore("Stages"), *module, options)))
     models.try_emplace(microbatchSize, std::move(module));
@@ -411,7 +413,8 @@ void PlanSearcher::planFastest(PlanSearch &search) {
 std::optional<PlanCandidate>
 PlanSearcher::tryWithoutPipeline(const PlanCandidate &first, int64_t replicas) {
   int64_t size = *first.options.microbatchSize;
-  if (first.samples % (replicas * size) != 0)
+  if (first.samples % (replicas * size) != 0 ||
+      replicas % request.options.peers != 0)
     return std::nullopt;
   PlanShape shape = {replicas, 1, size, first.samples / replicas / size,
                      "1f1b",   1};

@@ -8,6 +8,7 @@
 #include "ConfigFile.h"
 #include "CostOptions.h"
 #include "Diagnostics.h"
+#include "ExpertOptions.h"
 #include "ModelOptions.h"
 #include "Progress.h"
 #include "Subcommands.h"
@@ -33,6 +34,7 @@ static cl::OptionCategory category("Options");
 static ModelOptions modelOptions(command, category);
 static CostOptions costOptions(command, category);
 static TopologyOption topologyOption(command, category);
+static ExpertOptions expertOptions(command, category);
 
 #define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
 
@@ -141,12 +143,18 @@ static std::optional<BuildOptions> makeBuildOptions() {
   BuildOptions options;
   if (!checkOptions() || !modelOptions.apply(options) ||
       !costOptions.apply(options) ||
-      !topologyOption.apply(costOptions, options))
+      !topologyOption.apply(costOptions, options) ||
+      !expertOptions.apply(options))
     return std::nullopt;
   options.output = output;
   options.force = force;
   options.ranks = ranks;
-  options.replicas = replicas;
+  options.replicas = replicas.getNumOccurrences() ? replicas : options.peers;
+  if (options.replicas % options.peers != 0) {
+    refuse("--dp is " + Twine(options.replicas) +
+           ", but must be a multiple of --ep " + Twine(options.peers));
+    return std::nullopt;
+  }
   options.chunks = chunks;
   options.microbatches = microbatches;
   if (globalBatch.getNumOccurrences())
@@ -286,7 +294,9 @@ int pipewright::runBuild(int argc, char **argv) {
           formatExamples({"pipewright build gpt.onnx --ranks 4 "
                           "--microbatches 8 --loss "
                           "cross-entropy:logits,labels -o "
-                          "out"}),
+                          "out",
+                          "pipewright build mixtral.onnx --ranks 2 --ep 4 "
+                          "--loss cross-entropy:logits,labels -o out"}),
           status))
     return status;
   return runParsed();

@@ -20,8 +20,9 @@ static std::optional<std::string> formatValue(const json::Value &value) {
     return text->str();
   if (auto number = value.getAsInteger())
     return std::to_string(*number);
-  if (auto number = value.getAsNumber())
-    return formatv("{0}", *number).str();
+  // With all of its digits.
+  if (value.getAsNumber())
+    return formatv("{0}", value).str();
   std::vector<std::string> parts;
   if (const json::Array *list = value.getAsArray()) {
     for (const json::Value &element : *list) {

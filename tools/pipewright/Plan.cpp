@@ -6,6 +6,7 @@
 
 #include "CostOptions.h"
 #include "Diagnostics.h"
+#include "ExpertOptions.h"
 #include "ModelOptions.h"
 #include "PlanFile.h"
 #include "PlanReport.h"
@@ -26,6 +27,7 @@ static cl::OptionCategory category("Options");
 static ModelOptions modelOptions(command, category);
 static CostOptions costOptions(command, category);
 static TopologyOption topologyOption(command, category);
+static ExpertOptions expertOptions(command, category);
 
 #define PIPEWRIGHT_OPTION cl::sub(command), cl::cat(category)
 
@@ -51,7 +53,7 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     replicas("dp", cl::value_desc("D|auto"), PIPEWRIGHT_OPTION,
              cl::desc("Pipelines that share the ranks and the batch, or auto: "
-                      "any number (default auto with --topology, else 1)"));
+                      "any number (default auto with --topology, else E)"));
 static cl::opt<std::string> optimizer("optimizer", cl::value_desc("sgd|adamw"),
                                       cl::init("adamw"), PIPEWRIGHT_OPTION,
                                       cl::desc("Update rule (default adamw)"));
@@ -101,21 +103,31 @@ static bool checkNumbers() {
   return false;
 }
 
-/// The number of pipelines; 0 for any, nothing, with a message, if it is wrong.
-static std::optional<int64_t> getReplicas() {
-  int64_t count = 0;
-  if (replicas.empty())
-    return topologyOption.topology.empty() ? 1 : 0;
-  if (replicas == "auto")
-    return 0;
-  if (StringRef(replicas).getAsInteger(10, count) || count < 1 ||
-      ranks % count != 0 || globalBatch % count != 0) {
-    refuse("--dp must be auto or a number that divides " + Twine(ranks) +
-           " ranks and a global batch of " + Twine(globalBatch) + ", not '" +
-           replicas + "'");
+/// Whether so many pipelines can share ranks and batch.
+static bool canShare(int64_t count) {
+  return count >= 1 && ranks % count == 0 && globalBatch % count == 0;
+}
+
+/// The number of pipelines, of which \p peers make a group; 0 for any, nothing,
+/// with a message, if it is wrong.
+static std::optional<int64_t> getReplicas(int64_t peers) {
+  auto share = " ranks and a global batch of " + std::to_string(globalBatch);
+  if (!canShare(peers)) {
+    refuse("--ep must divide " + Twine(ranks) + share);
     return std::nullopt;
   }
-  return count;
+  if (replicas.empty())
+    return topologyOption.topology.empty() ? peers : 0;
+  if (replicas == "auto")
+    return 0;
+  int64_t count = 0;
+  if (!StringRef(replicas).getAsInteger(10, count) && canShare(count) &&
+      count % peers == 0)
+    return count;
+  refuse("--dp must be auto or a number that divides " + Twine(ranks) + share +
+         (peers > 1 ? " and is a multiple of --ep" : "") + ", not '" +
+         replicas + "'");
+  return std::nullopt;
 }
 
 static std::optional<PlanRequest> makeRequest() {
@@ -126,14 +138,15 @@ static std::optional<PlanRequest> makeRequest() {
        !isKnown("remat", remat, {"none", "selective", "full", "auto"})) ||
       !isKnown("optimizer", optimizer, {"sgd", "adamw"}) ||
       !modelOptions.apply(options) || !costOptions.apply(options) ||
-      !topologyOption.apply(costOptions, options))
+      !topologyOption.apply(costOptions, options) ||
+      !expertOptions.apply(options))
     return std::nullopt;
   if (options.forwardOnly) {
     refuse("--forward-only: a plan is one to train");
     return std::nullopt;
   }
   std::optional<int64_t> bytes = getMemory();
-  std::optional<int64_t> pipelines = getReplicas();
+  std::optional<int64_t> pipelines = getReplicas(options.peers);
   if (!bytes || !pipelines)
     return std::nullopt;
   options.memory = *bytes;

@@ -27,6 +27,9 @@ public:
     if (value != usual)
       table.insert(std::string_view(name), value);
   }
+  void add(StringRef name, double value) {
+    table.insert(std::string_view(name), value);
+  }
   void add(StringRef name, StringRef value, StringRef usual = "") {
     if (value != usual)
       table.insert(std::string_view(name), std::string_view(value));
@@ -66,6 +69,9 @@ static std::string format(const BuildOptions &options) {
   OptionTable table;
   table.add("ranks", options.ranks);
   table.add("dp", options.replicas, usual.replicas);
+  table.add("ep", options.peers, usual.peers);
+  if (options.expertCapacity)
+    table.add("expert-capacity", *options.expertCapacity);
   table.add("chunks", options.chunks);
   table.add("microbatches", options.microbatches);
   table.add("microbatch-size", *options.microbatchSize);

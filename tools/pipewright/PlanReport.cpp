@@ -117,6 +117,7 @@ static json::Object toJSON(const PlanCandidate &plan) {
   return json::Object{
       {"schedule", options.schedule},
       {"dp", plan.replicas},
+      {"ep", options.peers},
       {"ranks", options.ranks},
       {"chunks", options.chunks},
       {"microbatches", options.microbatches},

@@ -57,6 +57,12 @@ struct BuildOptions {
   int64_t microbatches = 0;
   /// Pipelines with the same ranks, each with its part of the samples.
   int64_t replicas = 1;
+  /// Pipelines in a group, each with its part of all experts; divides
+  /// `replicas`.
+  int64_t peers = 1;
+  /// Most rows that go from one of them to another, as a multiple of an even
+  /// share; absent: no limit.
+  std::optional<double> expertCapacity;
   /// Samples in a micro-batch; absent: as the model or `bind` says.
   std::optional<int64_t> microbatchSize;
   /// Samples in a step; absent: micro-batches of all replicas times their size.
