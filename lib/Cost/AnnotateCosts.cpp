@@ -6,6 +6,7 @@
 
 #include "pipewright/Cost/Passes.h"
 
+#include "pipewright/Cost/ExchangeTimes.h"
 #include "pipewright/Cost/FormulaRegistry.h"
 #include "pipewright/Cost/FunctionCost.h"
 #include "pipewright/Cost/LayerFunctions.h"
@@ -43,6 +44,7 @@ private:
   Device device;
   std::optional<Profile> measured;
   std::optional<LayerTimes> given;
+  ExchangeTimes exchanges;
 };
 } // namespace
 
@@ -160,6 +162,22 @@ static RoleTimes getTimes(const MeasuredLayer &layer) {
   return times;
 }
 
+/// Adds the times of the exchanges that the layer waits for. B is there unless
+/// the derivative has none.
+static pp::CostAttr addExchanges(pp::CostAttr cost,
+                                 const LayerFunctions &functions,
+                                 const ExchangeSeconds &seconds) {
+  bool hasBackward = functions.backward || !functions.derivative;
+  double backward = hasBackward ? seconds.backward : 0;
+  return pp::CostAttr::get(
+      cost.getContext(), cost.getFlopsF(), cost.getFlopsB(), cost.getFlopsW(),
+      cost.getPicosecondsF() + toPicoseconds(seconds.forward),
+      cost.getPicosecondsB() + toPicoseconds(backward), cost.getPicosecondsW(),
+      cost.getActivationBytes(), cost.getResidualBytes(),
+      cost.getPicosecondsR(), cost.getSelectiveBytes(), cost.getInputBytes(),
+      cost.getSource());
+}
+
 /// Refuses times of other micro-batches, and rows that match nothing.
 LogicalResult AnnotateCosts::checkGiven() {
   pp::ModelOp model = pp::getModel(getOperation());
@@ -202,6 +220,15 @@ LogicalResult AnnotateCosts::readFiles() {
       return refuse(times.takeError());
     given = std::move(*times);
   }
+  std::optional<Topology> topology;
+  if (!topologyFile.empty()) {
+    llvm::Expected<Topology> read = loadTopology(topologyFile);
+    if (!read)
+      return refuse(read.takeError());
+    topology = std::move(*read);
+  }
+  exchanges = ExchangeTimes(std::move(topology),
+                            measured ? &*measured : nullptr, ranks);
   return success();
 }
 
@@ -218,7 +245,8 @@ void AnnotateCosts::runOnOperation() {
         cost = replaceTimes(cost, getTimes(*times), pp::CostSource::Measured);
       if (const LayerTime *row = given ? given->find(layer.getName()) : nullptr)
         cost = replaceTimes(cost, *row, pp::CostSource::Table);
-      layer.setCostAttr(cost);
+      layer.setCostAttr(
+          addExchanges(cost, functions, exchanges.getSeconds(layer)));
     }
   }
   pp::setPhase(getOperation(), pp::Phase::Cost);

@@ -51,6 +51,16 @@ int64_t Topology::getLinkIndex(int64_t from, int64_t to) const {
   return link;
 }
 
+std::optional<LinkClass> Topology::getLinkToReplica(int64_t ranks,
+                                                    int64_t replica) const {
+  if (ranks * replica >= getDevices())
+    return std::nullopt;
+  LinkClass link = getLink(0, ranks * replica);
+  if (link.sharing == LinkSharing::Node)
+    link.bytesPerSecond /= std::min(ranks, getDevices(/*node=*/0));
+  return link;
+}
+
 std::array<int64_t, 2> Topology::getWays(int64_t from, int64_t to) const {
   int64_t link = getLinkIndex(from, to);
   // No owner's number is above that of the last pair.

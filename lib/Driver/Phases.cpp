@@ -59,8 +59,15 @@ static void addTrainingPasses(OpPassManager &pm, const BuildOptions &options) {
 }
 
 static void addCostPasses(OpPassManager &pm, const BuildOptions &options) {
-  pm.addPass(createAnnotateCosts(
-      {options.device, options.profile, options.layerTimes}));
+  AnnotateCostsOptions costs;
+  costs.deviceName = options.device;
+  costs.profileFile = options.profile;
+  costs.layerTimesFile = options.layerTimes;
+  if (options.peers > 1) {
+    costs.topologyFile = options.topology;
+    costs.ranks = options.ranks;
+  }
+  pm.addPass(createAnnotateCosts(costs));
 }
 
 std::unique_ptr<Pass> pipewright::createBalance(const BuildOptions &options) {

@@ -71,13 +71,10 @@ double PlanMachine::getUpdateSecondsPerByte(int64_t copies) const {
 }
 
 LinkClass PlanMachine::getReduceLink(int64_t ranks) const {
-  if (!topology || ranks >= topology->getDevices())
-    return {"", latency, bandwidth};
-  LinkClass link = topology->getLink(0, ranks);
-  // The ranks of a node do it at the same time.
-  if (link.sharing == LinkSharing::Node)
-    link.bytesPerSecond /= std::min(ranks, topology->getDevices(0));
-  return link;
+  std::optional<LinkClass> link;
+  if (topology)
+    link = topology->getLinkToReplica(ranks, /*replica=*/1);
+  return link.value_or(LinkClass{"", latency, bandwidth});
 }
 
 double PlanMachine::getReduceSecondsPerByte(int64_t copies, int64_t replicas,

@@ -46,16 +46,23 @@ getUpdateSeconds(const BuildOptions &options, const PlanSummary &plan,
   llvm::Expected<PlanMachine> machine = PlanMachine::read(options, profile);
   if (!machine)
     return machine.takeError();
-  std::vector<int64_t> bytes(plan.ranks);
+  // Those that hold the same shard are a group apart.
+  auto getSecondsPerByte = [&](int64_t shards) {
+    return machine->getUpdateSecondsPerByte(copies) +
+           machine->getReduceSecondsPerByte(copies, plan.replicas / shards,
+                                            plan.ranks * shards);
+  };
+  std::vector<double> seconds(plan.ranks);
   for (const StageSummary &stage : plan.stages)
     for (const ParameterSummary &parameter : stage.parameters)
       if (parameter.trainable)
-        bytes[stage.rank] += parameter.bytes * copies;
-  double perByte =
-      machine->getUpdateSecondsPerByte(copies) +
-      machine->getReduceSecondsPerByte(copies, plan.replicas, plan.ranks);
-  return perByte * *llvm::max_element(bytes) +
-         machine->getReduceLatency(plan.replicas, plan.ranks);
+        seconds[stage.rank] += parameter.getRankBytes() * copies *
+                               getSecondsPerByte(parameter.shards);
+  double latency = machine->getReduceLatency(plan.replicas, plan.ranks);
+  if (plan.peers > 1)
+    latency += machine->getReduceLatency(plan.replicas / plan.peers,
+                                         plan.ranks * plan.peers);
+  return *llvm::max_element(seconds) + latency;
 }
 
 /// The time in which ranks that hold the same parameters add up their
@@ -73,8 +80,8 @@ static double getExchangeSeconds(const MeasuredLink &link,
       ranks.push_back(stage.rank);
       if (ranks.size() == 1)
         continue;
-      double both =
-          2 * (link.latencySeconds + parameter.bytes / link.bytesPerSecond);
+      double both = 2 * (link.latencySeconds +
+                         parameter.getRankBytes() / link.bytesPerSecond);
       seconds[ranks.front()] += both;
       seconds[stage.rank] += both;
     }

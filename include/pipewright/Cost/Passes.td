@@ -28,6 +28,15 @@ def AnnotateCosts : Pass<"pp-annotate-costs", "::mlir::ModuleOp"> {
     the part of each that the device's curve of efficiency gives for its FLOPs
     and bytes. A layer function without `nn.derivative` is given backward
     roles that cost as much as its contractions, W only if it has parameters.
+
+    Whatever the source, the times of a layer have on top those of the
+    `pp.exchanged` whose results it uses: F waits for them, and B, where there
+    is one, sends back their gradients, which those of floats have. A replica
+    sends each of its peers one block: this takes the largest latency of the
+    links to them and the sum of the blocks over their bandwidths. The replicas
+    are pipelines of `ranks` devices of `topology`, one after the other;
+    without a topology, links are as the profile has measured them, and without
+    either exchanges take no time.
   }];
   let options = [
     Option<"deviceName", "device", "std::string", "\"cpu\"",
@@ -37,7 +46,11 @@ def AnnotateCosts : Pass<"pp-annotate-costs", "::mlir::ModuleOp"> {
            "file of measured times (default: none)">,
     Option<"layerTimesFile", "layer-times", "std::string", "\"\"",
            "file of times of layers that come before all others (default: "
-           "none)">
+           "none)">,
+    Option<"topologyFile", "topology", "std::string", "\"\"",
+           "name of a topology that Pipewright knows, or its file, for the "
+           "times of exchanges (default: none)">,
+    Option<"ranks", "ranks", "int64_t", "1", "ranks of a pipeline">
   ];
   let dependentDialects = ["::pipewright::pp::PPDialect"];
 }

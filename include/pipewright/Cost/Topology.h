@@ -97,6 +97,11 @@ public:
   const LinkClass &getLink(int64_t from, int64_t to) const {
     return links[getLinkIndex(from, to)];
   }
+  /// The link from a rank of the first pipeline to its \p replica, if the first
+  /// has \p ranks and those after it follow on the devices; nothing if there
+  /// are too few. All ranks of a node send at the same time.
+  std::optional<LinkClass> getLinkToReplica(int64_t ranks,
+                                            int64_t replica) const;
   /// What a message from one device to another occupies: the way out and the
   /// way in, by numbers that tell them from all others. They are equal where
   /// the pair has a link of its own.
