@@ -55,6 +55,59 @@ static int64_t countTrailing(RankedTensorType type, ArrayRef<int64_t> axes) {
              : 0;
 }
 
+/// A length of parts of an axis of \p extent elements, the largest of those
+/// that make at least as many parts; 0 if the axis is best left whole.
+static int64_t choosePartLength(int64_t extent) {
+  constexpr int64_t longest = 256, shortest = 8;
+  int64_t length = 0;
+  for (int64_t part = shortest; extent > longest && part * part <= extent;
+       ++part)
+    if (extent % part == 0)
+      length = part;
+  return length;
+}
+
+/// \p shape with \p length elements at \p axis, and before it as many as there
+/// are such parts.
+static SmallVector<int64_t> splitAxis(ArrayRef<int64_t> shape, int64_t axis,
+                                      int64_t length) {
+  SmallVector<int64_t> split(shape);
+  split[axis] /= length;
+  split.insert(split.begin() + axis + 1, length);
+  return split;
+}
+
+/// Replaces \p op, if its lines are long, by running sums of parts of them and
+/// of the parts' sums, which need not be made one after the other. Only of
+/// integers: order matters to floats.
+static LogicalResult sumInParts(nn::CumulativeSumOp op,
+                                PatternRewriter &rewriter) {
+  auto type = cast<RankedTensorType>(op.getType());
+  int64_t axis = op.getAxis(), length = choosePartLength(type.getDimSize(axis));
+  if (!type.getElementType().isInteger() || length == 0)
+    return rewriter.notifyMatchFailure(op, "is made one after the other");
+  Location loc = op.getLoc();
+  auto split = type.clone(splitAxis(type.getShape(), axis, length));
+  SmallVector<int64_t> partShape(split.getShape());
+  partShape.erase(partShape.begin() + axis + 1);
+  auto partType = type.clone(partShape);
+  partShape.insert(partShape.begin() + axis + 1, 1);
+
+  Value elements = nn::ReshapeOp::create(rewriter, loc, split, op.getOperand());
+  Value within = nn::CumulativeSumOp::create(
+      rewriter, loc, elements, axis + 1, op.getExclusive(), op.getReverse());
+  Value totals = nn::ReduceOp::create(rewriter, loc, partType,
+                                      nn::Reduction::Sum, elements, {axis + 1});
+  Value before =
+      nn::CumulativeSumOp::create(rewriter, loc, totals, axis,
+                                  /*exclusive=*/true, op.getReverse());
+  before = nn::ReshapeOp::create(rewriter, loc, type.clone(partShape), before);
+  before = nn::BroadcastOp::create(rewriter, loc, split, before);
+  Value sums = nn::AddOp::create(rewriter, loc, within, before);
+  rewriter.replaceOpWithNewOp<nn::ReshapeOp>(op, type, sums);
+  return success();
+}
+
 namespace {
 struct ReduceToLinalg : OpRewritePattern<nn::ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -132,7 +185,8 @@ struct CumulativeSumToLoops : OpRewritePattern<nn::CumulativeSumOp> {
 
   LogicalResult matchAndRewrite(nn::CumulativeSumOp op,
                                 PatternRewriter &rewriter) const override {
-    if (succeeded(sumWidened(op, rewriter)))
+    if (succeeded(sumWidened(op, rewriter)) ||
+        succeeded(sumInParts(op, rewriter)))
       return success();
     auto type = cast<RankedTensorType>(op.getOperand().getType());
     Destination destination =
@@ -148,6 +202,7 @@ struct CumulativeSumToLoops : OpRewritePattern<nn::CumulativeSumOp> {
     return success();
   }
 };
+
 /// As often as elements are wanted, searches the line for the next one after
 /// that which was found last: the largest of those that come after it.
 struct TopKToLoops : OpRewritePattern<nn::TopKOp> {

@@ -50,8 +50,9 @@ static bool hasToolkit() {
 }
 
 /// Samples in which all iterations meet, so that they run on one thread: a
-/// running sum of one line.
-static const std::set<std::string> sequentialSamples = {"bf16_cumulative_sum"};
+/// running sum of one line, or of its parts' sums.
+static const std::set<std::string> sequentialSamples = {
+    "bf16_cumulative_sum", "cumulative_sum_of_one_long_line"};
 
 // Kernels compute what the evaluator does in double, for each op there is, and
 // without a fault that a device would hide.

@@ -225,6 +225,22 @@ nn.function @cumulative_sum_2_both(%x: tensor<3x4x5xf32>) -> (tensor<3x4x5xf32>)
   nn.return %0 : tensor<3x4x5xf32>
 }
 
+// Long lines of integers are summed in parts: of 16, 17 and 31 elements, and
+// not if a line has no such parts.
+
+nn.function @cumulative_sum_of_long_lines(%x: tensor<272x2xi64>, %y: tensor<3x289xi64>, %z: tensor<2x961x3xi32>, %w: tensor<263x5xi64>) -> (tensor<272x2xi64>, tensor<3x289xi64>, tensor<2x961x3xi32>, tensor<263x5xi64>) {
+  %0 = nn.cumulative_sum %x axis 0 exclusive : tensor<272x2xi64>
+  %1 = nn.cumulative_sum %y axis 1 reverse : tensor<3x289xi64>
+  %2 = nn.cumulative_sum %z axis 1 exclusive reverse : tensor<2x961x3xi32>
+  %3 = nn.cumulative_sum %w axis 0 : tensor<263x5xi64>
+  nn.return %0, %1, %2, %3 : tensor<272x2xi64>, tensor<3x289xi64>, tensor<2x961x3xi32>, tensor<263x5xi64>
+}
+
+nn.function @cumulative_sum_of_one_long_line(%x: tensor<512xi64>) -> tensor<512xi64> {
+  %0 = nn.cumulative_sum %x axis 0 : tensor<512xi64>
+  nn.return %0 : tensor<512xi64>
+}
+
 nn.function @top_k_1(%x: tensor<3x7x2xf32>) -> (tensor<3x3x2xi64>) {
   %0 = nn.top_k %x axis 1 : tensor<3x7x2xf32> -> tensor<3x3x2xi64>
   nn.return %0 : tensor<3x3x2xi64>
