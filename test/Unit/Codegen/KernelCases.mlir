@@ -311,6 +311,47 @@ nn.function @permute(%x: tensor<16x256xbf16>, %i: tensor<32xi64> {test.low = 0.0
   nn.return %0 : tensor<32x256xbf16>
 }
 
+// Rows for other ranks: of some there are none. A thread moves 16 bytes where
+// rows are multiples of that, and else as many as divide them.
+
+nn.function @permute_rows(%x: tensor<32x256xbf16>, %i: tensor<48xi64> {test.low = -8.0, test.high = 39.0}, %n: tensor<32xi64>) -> tensor<48x256xbf16> {
+  %0 = nn.permute_rows %x, %i, %n : tensor<32x256xbf16>, tensor<48xi64>, tensor<32xi64> -> tensor<48x256xbf16>
+  nn.return %0 : tensor<48x256xbf16>
+}
+
+nn.function @permute_rows_of_uneven_length(%x: tensor<32x90xbf16>, %i: tensor<48xi64> {test.low = -8.0, test.high = 39.0}, %n: tensor<32xi64>) -> tensor<48x90xbf16> {
+  %0 = nn.permute_rows %x, %i, %n : tensor<32x90xbf16>, tensor<48xi64>, tensor<32xi64> -> tensor<48x90xbf16>
+  nn.return %0 : tensor<48x90xbf16>
+}
+
+nn.function @permute_numbers(%x: tensor<1000xi64>, %i: tensor<1024xi64> {test.low = -8.0, test.high = 1007.0}, %n: tensor<1000xi64>) -> tensor<1024xi64> {
+  %0 = nn.permute_rows %x, %i, %n : tensor<1000xi64>, tensor<1024xi64>, tensor<1000xi64> -> tensor<1024xi64>
+  nn.return %0 : tensor<1024xi64>
+}
+
+// Places that are counted for each of two peers, with as many rows to each as
+// it has room for: what is counted in parts, and a thread for each index.
+
+nn.function @places(%peer: tensor<512xi64> {test.low = 0.0, test.high = 1.0}) -> (tensor<512xi64>, tensor<480xi64>) {
+  %room = nn.constant dense<240> : tensor<512xi64>
+  %none = nn.constant dense<-1> : tensor<512xi64>
+  %peers = nn.constant dense<[[0, 1]]> : tensor<1x2xi64>
+  %all = nn.broadcast %peers : tensor<1x2xi64> -> tensor<512x2xi64>
+  %column = nn.reshape %peer : tensor<512xi64> -> tensor<512x1xi64>
+  %both = nn.broadcast %column : tensor<512x1xi64> -> tensor<512x2xi64>
+  %is = nn.compare eq %both, %all : tensor<512x2xi64> -> tensor<512x2xi1>
+  %hot = nn.cast %is : tensor<512x2xi1> -> tensor<512x2xi64>
+  %before = nn.cumulative_sum %hot axis 0 exclusive : tensor<512x2xi64>
+  %counted = nn.mul %before, %hot : tensor<512x2xi64>
+  %rank = nn.reduce sum %counted axes [1] : tensor<512x2xi64> -> tensor<512xi64>
+  %fits = nn.compare lt %rank, %room : tensor<512xi64> -> tensor<512xi1>
+  %first = nn.mul %peer, %room : tensor<512xi64>
+  %where = nn.add %first, %rank : tensor<512xi64>
+  %place = nn.select %fits, %where, %none : tensor<512xi1>, tensor<512xi64>
+  %row = nn.invert_indices %place : tensor<512xi64> -> tensor<480xi64>
+  nn.return %place, %row : tensor<512xi64>, tensor<480xi64>
+}
+
 // A rotary embedding, and its gradient, of which the small tables are swapped
 // and repeated.
 

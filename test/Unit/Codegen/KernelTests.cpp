@@ -140,6 +140,17 @@ static const std::map<std::string, Wanted> wantedKernels = {
     {"swiglu", {{"elements_0"}}},
     {"swiglu_grad", {{"columns_0", "columns_1"}}},
     {"permute", {{"elements_0"}}},
+    {"permute_rows", {{"elements_0"}}},
+    {"permute_rows_of_uneven_length", {{"elements_0"}}},
+    // Numbers are anywhere.
+    {"permute_numbers", {{"elements_0"}, 0.8, 2.0}},
+    // Who has which peer, twice as many numbers as there are rows; those sums
+    // by parts; and from the rows' places what is at each.
+    {"places",
+     {{"elements_0", "loops_1", "outputs_2", "loops_3", "elements_4",
+       "outputs_5", "elements_6", "elements_7", "parallel_8"},
+      8.0,
+      1.4}},
     {"rope", {{"elements_0"}}},
     {"rope_negative", {{"elements_0"}}},
     {"rope_of_neighbors", {{"elements_0"}}},
