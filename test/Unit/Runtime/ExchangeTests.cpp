@@ -57,8 +57,8 @@ struct Replica {
   uint64_t offsets[4];
   uint16_t slotOf[2] = {0, 0}, receivedSlotOf[2] = {0, 1};
   PprtBuffer buffers[2];
-  PprtExchange exchange = {"x.0.0", /*id=*/5, /*stage=*/0,
-                           /*blockBytes=*/0,  /*sent=*/0, /*received=*/1};
+  PprtExchange exchange = {"x.0.0",          /*id=*/5,   /*stage=*/0,
+                           /*blockBytes=*/0, /*sent=*/0, /*received=*/1};
   PprtBinding bindings[2] = {{PPRT_BIND_BUFFER, 0, 0},
                              {PPRT_BIND_BUFFER, 1, 0}};
   PprtTask tasks[3] = {{"write", PPRT_ROLE_F, 0, writeRows, 1, bindings},
@@ -79,9 +79,8 @@ static std::vector<int32_t> makeSent(uint32_t replica, uint32_t groupSize,
   std::vector<int32_t> numbers;
   for (uint32_t place = 0; place < groupSize; ++place)
     for (uint32_t i = 0; i < 3; ++i)
-      numbers.push_back(makeNumber(replica, replica / groupSize * groupSize +
-                                                place,
-                                   microbatch, i));
+      numbers.push_back(makeNumber(
+          replica, replica / groupSize * groupSize + place, microbatch, i));
   return numbers;
 }
 

@@ -96,10 +96,10 @@ TEST_F(ShardFiles, AreReadInPartsAndWrittenWhole) {
           reinterpret_cast<float *>(context.device->at(parameter.offset));
       std::vector<float> whole = readTensor(weights, parameter.tensor.name);
       size_t size = whole.size() / parameter.shards;
-      auto begin = whole.begin() + (parameter.shards == 1
-                                        ? 0
-                                        : all.getRank() / 2 % 2 * size);
-      EXPECT_EQ(std::vector<float>(value, value + size), std::vector<float>(begin, begin + size))
+      auto begin = whole.begin() +
+                   (parameter.shards == 1 ? 0 : all.getRank() / 2 % 2 * size);
+      EXPECT_EQ(std::vector<float>(value, value + size),
+                std::vector<float>(begin, begin + size))
           << parameter.tensor.name;
     }
     if (groups.getGroup() == 0)
@@ -122,10 +122,10 @@ TEST_F(ShardFiles, AFileOfOneShardIsRefused) {
   PprtContext context(holder.descriptor, options, *transports[0], progress);
   EXPECT_FALSE(context.device->start().failed());
   std::string weights = folder.getPath("weights");
-  EXPECT_EQ(loadWeights(weights, holder.descriptor, /*place=*/0,
-                        *context.device)
-                .getMessage(),
-            "'" + weights +
-                "': tensor 'experts0' is 2x3 of f32, but the program needs 4x3 "
-                "of f32");
+  EXPECT_EQ(
+      loadWeights(weights, holder.descriptor, /*place=*/0, *context.device)
+          .getMessage(),
+      "'" + weights +
+          "': tensor 'experts0' is 2x3 of f32, but the program needs 4x3 "
+          "of f32");
 }

@@ -89,7 +89,8 @@ static std::vector<Updated> update(uint32_t replicas, uint32_t groupSize,
     float one = 1;
     memcpy(context.lossWeightBits.data(), &one, sizeof one);
     for (uint32_t parameter = 0; parameter < 2; ++parameter) {
-      auto *gradient = static_cast<float *>(context.getGradient(parameter).data);
+      auto *gradient =
+          static_cast<float *>(context.getGradient(parameter).data);
       for (int64_t i = 0; i < count; ++i)
         gradient[i] = makeGradient(parameter, self, i);
       if (parameter == 1 && self == overflowing)
@@ -101,7 +102,8 @@ static std::vector<Updated> update(uint32_t replicas, uint32_t groupSize,
     Updated &outcome = outcomes[self];
     outcome.result = context.result;
     for (uint32_t parameter = 0; parameter < 2; ++parameter) {
-      auto *gradient = static_cast<float *>(context.getGradient(parameter).data);
+      auto *gradient =
+          static_cast<float *>(context.getGradient(parameter).data);
       outcome.gradients[parameter].assign(gradient, gradient + count);
       auto *value = reinterpret_cast<float *>(
           context.device->at(model.parameters[parameter].offset));
