@@ -95,7 +95,7 @@ void pprtSend(PprtContext *context, uint32_t index, uint32_t microbatch) {
   if (channel.source == channel.target)
     return;
   // What is only passed on may still be arriving.
-  context->claim(channel.buffer, microbatch, index);
+  context->claim(channel.buffer, microbatch, Activity::Send, index);
   context->progress.begin(Activity::Send, index, microbatch);
   context->delay.wait();
   context->startMessage(Activity::Send, index, microbatch);
@@ -105,7 +105,7 @@ void pprtRecv(PprtContext *context, uint32_t index, uint32_t microbatch) {
   const PprtChannel &channel = context->descriptor.channels[index];
   if (channel.source == channel.target)
     return;
-  context->claim(channel.buffer, microbatch, index);
+  context->claim(channel.buffer, microbatch, Activity::Recv, index);
   context->progress.begin(Activity::Recv, index, microbatch);
   context->delay.wait();
   // Computing goes on while it arrives: the task that uses it waits.
@@ -114,8 +114,8 @@ void pprtRecv(PprtContext *context, uint32_t index, uint32_t microbatch) {
 
 void pprtAllToAll(PprtContext *context, uint32_t index, uint32_t microbatch) {
   const PprtExchange &exchange = context->descriptor.exchanges[index];
-  context->claim(exchange.received, microbatch);
-  context->claim(exchange.sent, microbatch);
+  for (uint32_t buffer : {exchange.received, exchange.sent})
+    context->claim(buffer, microbatch, Activity::SendRows, index);
   context->progress.begin(Activity::SendRows, index, microbatch);
   context->delay.wait();
   context->startExchange(index, microbatch);

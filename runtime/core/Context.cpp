@@ -144,18 +144,19 @@ void PprtContext::startExchange(uint32_t index, uint32_t microbatch) {
     pendingMessages.push_back(started);
 }
 
-bool PprtContext::finish(const StartedMessage &started, uint32_t channel) {
+bool PprtContext::finish(const StartedMessage &started, Activity next,
+                         uint32_t index) {
   const DeviceMessage &message = started.message;
   progress.begin(message.activity, message.channel, message.microbatch);
-  if (channel != DeviceMessage::noChannel)
-    return device->waitOnChannel(started, channel);
+  if (next != Activity::Run)
+    return device->waitBefore(started, next, index);
   device->wait(started);
   return true;
 }
 
 void PprtContext::finishMessages() {
   for (const StartedMessage &started : pendingMessages)
-    finish(started, DeviceMessage::noChannel);
+    finish(started, Activity::Run, /*index=*/0);
   pendingMessages.clear();
 }
 
@@ -171,9 +172,10 @@ static bool isSend(const DeviceMessage &message) {
          message.activity == Activity::SendRows;
 }
 
-bool PprtContext::claim(uint32_t index, uint32_t microbatch, uint32_t channel) {
-  const PprtBuffer &buffer = descriptor.buffers[index];
-  int64_t &holder = holders[index][getSlot(buffer, microbatch)];
+bool PprtContext::claim(uint32_t bufferIndex, uint32_t microbatch,
+                        Activity next, uint32_t index) {
+  const PprtBuffer &buffer = descriptor.buffers[bufferIndex];
+  int64_t &holder = holders[bufferIndex][getSlot(buffer, microbatch)];
   bool isNew = holder != microbatch;
   holder = microbatch;
   const uint8_t *data = getData(buffer, microbatch);
@@ -184,7 +186,7 @@ bool PprtContext::claim(uint32_t index, uint32_t microbatch, uint32_t channel) {
     // Its own value may be read while it is being sent.
     bool isRead = !isNew && isSend(started.message);
     if (isRead || !meets(started.message, data, buffer.bytes) ||
-        !finish(started, channel)) {
+        !finish(started, next, index)) {
       ++i;
       continue;
     }

@@ -73,12 +73,13 @@ struct PprtContext {
   void startExchange(uint32_t exchange, uint32_t microbatch);
   /// Waits until all messages have arrived.
   void finishMessages();
-  /// Readies a buffer's memory for a micro-batch, for a task or only for the
-  /// next message on \p channel. If it holds another value, or lies where
-  /// others do, waits for the messages that use the memory and returns true;
-  /// else waits for what the buffer receives and returns false.
+  /// Readies a buffer's memory for a micro-batch: for a task, or only for what
+  /// \p next and \p index say, a message or an exchange. If it holds another
+  /// value, or lies where others do, waits for the messages that use the memory
+  /// and returns true; else waits for what the buffer receives and returns
+  /// false.
   bool claim(uint32_t buffer, uint32_t microbatch,
-             uint32_t channel = pprt::DeviceMessage::noChannel);
+             pprt::Activity next = pprt::Activity::Run, uint32_t index = 0);
   /// Waits for the device, and reads the losses that it has made.
   void synchronize();
   /// Adds the micro-batches' losses in their order.
@@ -148,7 +149,8 @@ private:
   void findEffects();
   void writeLossScale();
   /// Waits as `claim` says; returns whether the message is over.
-  bool finish(const pprt::StartedMessage &started, uint32_t channel);
+  bool finish(const pprt::StartedMessage &started, pprt::Activity next,
+              uint32_t index);
 };
 
 #endif // PPRT_CORE_CONTEXT_H

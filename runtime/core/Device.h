@@ -139,10 +139,11 @@ public:
   /// Has what is given to the device from here on wait for a message, or blocks
   /// until it has arrived or left.
   virtual void wait(const StartedMessage &started) = 0;
-  /// Has only the next message on \p channel wait for another. Returns whether
-  /// all else waits too, and the message is over.
-  virtual bool waitOnChannel(const StartedMessage &started,
-                             uint32_t channel) = 0;
+  /// Has only what comes next wait for a message: another one of a channel, or
+  /// an exchange, as \p next and \p index say. Returns whether all else waits
+  /// too, and the message is over.
+  virtual bool waitBefore(const StartedMessage &started, Activity next,
+                          uint32_t index) = 0;
   /// Blocks until all is done.
   virtual void synchronize() = 0;
 

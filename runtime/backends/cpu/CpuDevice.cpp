@@ -86,7 +86,7 @@ public:
   std::vector<StartedMessage>
   startExchange(const BlockExchange &exchange) override;
   void wait(const StartedMessage &started) override;
-  bool waitOnChannel(const StartedMessage &started, uint32_t) override {
+  bool waitBefore(const StartedMessage &started, Activity, uint32_t) override {
     wait(started);
     return true;
   }

@@ -59,7 +59,8 @@ public:
   std::vector<StartedMessage>
   startExchange(const BlockExchange &exchange) override;
   void wait(const StartedMessage &started) override;
-  bool waitOnChannel(const StartedMessage &started, uint32_t channel) override;
+  bool waitBefore(const StartedMessage &started, Activity next,
+                  uint32_t index) override;
   void synchronize() override;
 
   std::optional<StartedMessage> startAllReduce(const std::vector<Reals> &sums,
@@ -468,13 +469,9 @@ StartedMessage CudaDevice::startRecv(const DeviceMessage &message) {
 std::vector<StartedMessage>
 CudaDevice::startExchange(const BlockExchange &exchange) {
   uint64_t bytes = exchange.peers.size() * exchange.blockBytes;
-  DeviceMessage message = {Activity::RecvRows,
-                           exchange.index,
-                           exchange.microbatch,
-                           /*peer=*/0,
-                           exchange.tag,
-                           exchange.received,
-                           bytes};
+  DeviceMessage message = {
+      Activity::RecvRows, exchange.index, exchange.microbatch,
+      /*peer=*/0,         exchange.tag,   exchange.received,   bytes};
   StartedMessage received =
       startMessage(message, [&](Lane, cudaStream_t stream) {
         transfers->exchange(exchange, stream);
@@ -504,11 +501,14 @@ void CudaDevice::wait(const StartedMessage &started) {
   events.wait(compute.stream, started.request);
 }
 
-bool CudaDevice::waitOnChannel(const StartedMessage &started,
-                               uint32_t channel) {
+bool CudaDevice::waitBefore(const StartedMessage &started, Activity next,
+                            uint32_t index) {
   if (isInGraph(started.request))
     return true;
-  events.wait(streams[getLane(descriptor, channel)], started.request);
+  DeviceMessage message = {};
+  message.activity = next;
+  message.channel = index;
+  events.wait(streams[getLane(descriptor, message)], started.request);
   // Others that use the memory have yet to wait.
   return false;
 }
