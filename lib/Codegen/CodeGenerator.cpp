@@ -224,6 +224,8 @@ static RankTables getTables(const RankDescription &description) {
     tables.tasks[task.name] = index;
   for (auto [index, channel] : llvm::enumerate(description.channels))
     tables.channels[channel.name] = index;
+  for (auto [index, exchange] : llvm::enumerate(description.exchanges))
+    tables.exchanges[exchange.name] = index;
   for (auto [index, parameter] : llvm::enumerate(description.parameters))
     tables.parameters[parameter.tensor.name] = index;
   return tables;

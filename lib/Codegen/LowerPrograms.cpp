@@ -65,6 +65,9 @@ private:
         .Case([&](pp::RecvOp recv) {
           return callRuntime(recv, "pprtRecv", tables.channels);
         })
+        .Case([&](pp::AllToAllOp exchange) {
+          return callRuntime(exchange, "pprtAllToAll", tables.exchanges);
+        })
         .Case([&](pp::AllReduceOp reduce) { return buildAllReduce(reduce); })
         .Case([&](pp::StepOp step) {
           call(step, "pprtUpdate", context);
@@ -77,12 +80,30 @@ private:
         });
   }
 
-  /// On a CPU the runtime's call comes back when the task is done, so the
-  /// branches run one after the other.
+  /// The runtime's calls come back when a task is done, or given to a device
+  /// with one queue, so the branches take turns: each goes on up to its next
+  /// exchanges, and then the next one computes while these are under way.
   LogicalResult buildOverlap(pp::OverlapOp overlap) {
+    SmallVector<Operation *> heads;
     for (Region &branch : overlap.getBranches())
-      if (failed(buildActions(branch)))
+      heads.push_back(&branch.front().front());
+    while (llvm::any_of(heads, [](Operation *head) { return head; }))
+      for (Operation *&head : heads)
+        if (failed(buildUpToExchanges(head)))
+          return failure();
+    return success();
+  }
+
+  /// Builds the actions from \p head on, up to the end of the next exchanges.
+  LogicalResult buildUpToExchanges(Operation *&head) {
+    bool exchanges = false;
+    for (; head; head = head->getNextNode()) {
+      if (exchanges && !isa<pp::AllToAllOp>(head))
+        return success();
+      exchanges |= isa<pp::AllToAllOp>(head);
+      if (failed(buildAction(*head)))
         return failure();
+    }
     return success();
   }
 
@@ -226,6 +247,10 @@ private:
       if (used.contains(channel.getSymName()))
         tables.channels.try_emplace(channel.getSymName(),
                                     tables.channels.size());
+    for (auto exchange : getOperation().getOps<pp::ExchangeOp>())
+      if (used.contains(exchange.getSymName()))
+        tables.exchanges.try_emplace(exchange.getSymName(),
+                                     tables.exchanges.size());
     for (auto parameter : getOperation().getOps<pp::ParameterOp>())
       if (used.contains(parameter.getSymName()))
         tables.parameters.try_emplace(parameter.getSymName(),

@@ -32,6 +32,7 @@ llvm::LogicalResult lowerTask(pp::TaskOp task, const CodegenTarget &target,
 struct RankTables {
   llvm::StringMap<unsigned> tasks;
   llvm::StringMap<unsigned> channels;
+  llvm::StringMap<unsigned> exchanges;
   llvm::StringMap<unsigned> parameters;
 };
 

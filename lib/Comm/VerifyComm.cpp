@@ -25,6 +25,7 @@ struct VerifyComm : pipewright::impl::VerifyCommBase<VerifyComm> {
 private:
   LogicalResult checkNeighbours(pp::ChannelOp channel, SymbolTable &symbols);
   LogicalResult checkEnds(pp::ChannelOp channel);
+  LogicalResult checkExchange(pp::ExchangeOp exchange);
 };
 } // namespace
 
@@ -64,9 +65,39 @@ LogicalResult VerifyComm::checkEnds(pp::ChannelOp channel) {
   return success();
 }
 
+/// Replicas send what one part of a task makes, and later tasks of the stage
+/// read what arrives.
+LogicalResult VerifyComm::checkExchange(pp::ExchangeOp exchange) {
+  auto bind = [&](pp::BindingKind kind) {
+    return pp::BindingAttr::get(exchange.getContext(), kind,
+                                exchange.getSymName());
+  };
+  int64_t writers = 0, readers = 0;
+  for (auto task : getOperation().getOps<pp::TaskOp>()) {
+    int64_t writes =
+        llvm::count(task.getResultBindings(), bind(pp::BindingKind::Sent));
+    int64_t reads = llvm::count(task.getArgumentBindings(),
+                                bind(pp::BindingKind::Received));
+    writers += writes;
+    readers += reads;
+    if ((writes || reads) && task.getStage() != exchange.getStage())
+      return task.emitOpError("uses exchange '")
+             << exchange.getSymName() << "', which is of stage '"
+             << exchange.getStage() << "'";
+  }
+  if (writers != 1)
+    return exchange.emitOpError("is written ") << writers << " times";
+  if (readers == 0)
+    return exchange.emitOpError("is never read");
+  return success();
+}
+
 void VerifyComm::runOnOperation() {
   SymbolTable symbols(getOperation());
   for (auto channel : getOperation().getOps<pp::ChannelOp>())
     if (failed(checkNeighbours(channel, symbols)) || failed(checkEnds(channel)))
+      return signalPassFailure();
+  for (auto exchange : getOperation().getOps<pp::ExchangeOp>())
+    if (failed(checkExchange(exchange)))
       return signalPassFailure();
 }

@@ -44,6 +44,10 @@ static PprtBufferKind getBufferKind(pp::BindingKind kind) {
     return PPRT_BUFFER_RANDOM_KEY;
   case pp::BindingKind::Workspace:
     return PPRT_BUFFER_WORKSPACE;
+  case pp::BindingKind::Sent:
+    return PPRT_BUFFER_SENT;
+  case pp::BindingKind::Received:
+    return PPRT_BUFFER_RECEIVED;
   default:
     return PPRT_BUFFER_SAVED;
   }
@@ -65,6 +69,11 @@ private:
   void describeUpdate(pp::UpdateOp update, uint32_t order,
                       ParameterDescription &parameter);
   void describeChannels();
+  void describeExchanges();
+  /// Gives the description of what a buffer is for its number, and the other
+  /// way round.
+  void joinBuffer(pp::BindingAttr binding, uint32_t number);
+  bool isMessage(pp::BindingAttr binding) const;
   void describeBuffers();
   void findMessages();
   void describeTask(pp::TaskOp task);
@@ -90,7 +99,7 @@ private:
   RankDescription &description;
   llvm::DenseMap<pp::BindingAttr, pp::PlaceOp> places;
   llvm::DenseMap<pp::BindingAttr, uint32_t> buffers;
-  llvm::StringMap<uint32_t> parameters, inputs, outputs, channels;
+  llvm::StringMap<uint32_t> parameters, inputs, outputs, channels, exchanges;
   /// The bytes that a binding's value takes, without rounding.
   llvm::DenseMap<pp::BindingAttr, int64_t> sizes;
 };
@@ -196,6 +205,28 @@ void RankDescriber::describeChannels() {
   }
 }
 
+/// Numbered on after the channels, which have the first message tags.
+void RankDescriber::describeExchanges() {
+  uint32_t id = llvm::range_size(module.getOps<pp::ChannelOp>());
+  for (auto exchange : module.getOps<pp::ExchangeOp>()) {
+    uint32_t number = id++;
+    auto stage = symbols.lookup<pp::StageOp>(exchange.getStage());
+    if (static_cast<int64_t>(stage.getRank()) != rank)
+      continue;
+    StringRef name = exchange.getSymName();
+    exchanges[name] = description.exchanges.size();
+    ExchangeDescription &added = description.exchanges.emplace_back();
+    added.name = name.str();
+    added.id = number;
+    added.stage = stage.getIndex();
+    int64_t bytes = pp::getBytes(exchange.getType());
+    added.blockBytes = bytes / exchange.getPeers();
+    for (pp::BindingKind kind :
+         {pp::BindingKind::Sent, pp::BindingKind::Received})
+      sizes[pp::BindingAttr::get(module.getContext(), kind, name, 0)] = bytes;
+  }
+}
+
 void RankDescriber::describeBuffers() {
   for (auto arena : module.getOps<pp::ArenaOp>()) {
     if (static_cast<int64_t>(arena.getRank()) != rank)
@@ -220,33 +251,60 @@ void RankDescriber::describeBuffers() {
       buffer.slotOf.assign(place.getSlotOf()->begin(),
                            place.getSlotOf()->end());
       buffer.evalSlot = place.getEvalSlot();
-      StringRef name = binding.getName();
-      if (binding.getKind() == pp::BindingKind::RandomKey) {
-        buffer.index = binding.getIndex();
-      } else if (binding.getKind() == pp::BindingKind::Input) {
-        buffer.index = inputs.lookup(name);
-      } else if (binding.getKind() == pp::BindingKind::Output) {
-        buffer.index = outputs.lookup(name);
-        description.outputs[buffer.index].buffer = number;
-      } else if (binding.getKind() == pp::BindingKind::Channel) {
-        buffer.index = channels.lookup(name);
-        description.channels[buffer.index].buffer = number;
-      }
+      joinBuffer(binding, number);
     }
   }
+}
+
+void RankDescriber::joinBuffer(pp::BindingAttr binding, uint32_t number) {
+  int64_t &index = description.buffers[number].index;
+  StringRef name = binding.getName();
+  switch (binding.getKind()) {
+  case pp::BindingKind::RandomKey:
+    index = binding.getIndex();
+    break;
+  case pp::BindingKind::Input:
+    index = inputs.lookup(name);
+    break;
+  case pp::BindingKind::Output:
+    index = outputs.lookup(name);
+    description.outputs[index].buffer = number;
+    break;
+  case pp::BindingKind::Channel:
+    index = channels.lookup(name);
+    description.channels[index].buffer = number;
+    break;
+  case pp::BindingKind::Sent:
+    index = exchanges.lookup(name);
+    description.exchanges[index].sent = number;
+    break;
+  case pp::BindingKind::Received:
+    index = exchanges.lookup(name);
+    description.exchanges[index].received = number;
+    break;
+  default:
+    break;
+  }
+}
+
+/// Whether what is bound comes from another rank or goes to one.
+bool RankDescriber::isMessage(pp::BindingAttr binding) const {
+  if (binding.getKind() == pp::BindingKind::Sent ||
+      binding.getKind() == pp::BindingKind::Received)
+    return true;
+  auto channel = channels.find(binding.getName());
+  return binding.getKind() == pp::BindingKind::Channel &&
+         channel != channels.end() &&
+         description.channels[channel->second].source !=
+             description.channels[channel->second].target;
 }
 
 /// Finds the end of the arena that only messages use.
 void RankDescriber::findMessages() {
   int64_t begin = description.arenaBytes, othersEnd = 0;
   for (auto &[binding, place] : places) {
-    auto channel = channels.find(binding.getName());
-    bool isMessage = binding.getKind() == pp::BindingKind::Channel &&
-                     channel != channels.end() &&
-                     description.channels[channel->second].source !=
-                         description.channels[channel->second].target;
     for (int64_t offset : place.getOffsets())
-      if (isMessage)
+      if (isMessage(binding))
         begin = std::min(begin, offset);
       else
         othersEnd = std::max<int64_t>(othersEnd, offset + place.getBytes());
@@ -306,6 +364,7 @@ void RankDescriber::describe() {
       sizes[cast<pp::BindingAttr>(binding)] = pp::getBytes(argument.getType());
   }
   describeChannels();
+  describeExchanges();
   describeBuffers();
   findMessages();
   for (pp::TaskOp task : tasks)

@@ -85,6 +85,8 @@ static MemorySummary summarizeMemory(MemoryPeak peak) {
       summary.saved += part.bytes;
       break;
     case pp::BindingKind::Channel:
+    case pp::BindingKind::Sent:
+    case pp::BindingKind::Received:
       summary.channels += part.bytes;
       break;
     default:

@@ -98,6 +98,10 @@ std::string BufferNames::describe(pp::BindingAttr binding) const {
             channel.getSource() + "' to stage '" + channel.getTarget() + "'")
         .str();
   }
+  case pp::BindingKind::Sent:
+    return "rows sent to other replicas as " + name;
+  case pp::BindingKind::Received:
+    return "rows received from other replicas as " + name;
   case pp::BindingKind::Saved:
     return describeValue(values.lookup(binding));
   default:
@@ -122,6 +126,9 @@ static std::string describeAction(Operation *op, int64_t microbatch,
       })
       .Case([&](pp::RecvOp recv) {
         return ("RECV " + recv.getSymbol() + suffix).str();
+      })
+      .Case([&](pp::AllToAllOp exchange) {
+        return ("ALL_TO_ALL " + exchange.getSymbol() + suffix).str();
       })
       .Default([](Operation *) { return "update"; });
 }

@@ -109,6 +109,19 @@ void RankMemory::touchChannel(StringRef name, bool isSend) {
     sends.push_back({binding, microbatch});
 }
 
+/// What is sent stays until the next task has run, as on a channel.
+void RankMemory::touchExchange(StringRef name) {
+  int64_t bytes = pp::getBytes(symbols.lookup<pp::ExchangeOp>(name).getType());
+  for (pp::BindingKind kind :
+       {pp::BindingKind::Sent, pp::BindingKind::Received}) {
+    pp::BindingAttr binding = bind(kind, name);
+    touch(binding, bytes);
+    buffers[binding].isMessage = true;
+    if (kind == pp::BindingKind::Sent && !isEval)
+      sends.push_back({binding, microbatch});
+  }
+}
+
 LogicalResult RankMemory::visitAction(Operation *op, int64_t actionMicrobatch,
                                       bool ofEval) {
   if (actionMicrobatch < 0 || actionMicrobatch >= microbatches)
@@ -122,6 +135,8 @@ LogicalResult RankMemory::visitAction(Operation *op, int64_t actionMicrobatch,
     touchChannel(send.getSymbol(), /*isSend=*/true);
   else if (auto recv = dyn_cast<pp::RecvOp>(op))
     touchChannel(recv.getSymbol(), /*isSend=*/false);
+  else if (auto exchange = dyn_cast<pp::AllToAllOp>(op))
+    touchExchange(exchange.getSymbol());
   else if (isa<pp::StepOp>(op))
     touchStep();
   return success();
@@ -146,6 +161,8 @@ LogicalResult RankMemory::visitEval(pp::ProgramOp program) {
   LogicalResult result = success();
   std::optional<int64_t> before;
   pp::walkActions(program, [&](Operation *op, int64_t microbatch) {
+    if (isa<pp::OverlapOp>(op))
+      return;
     position = before == microbatch ? position + 1 : 0;
     before = microbatch;
     if (position == static_cast<int64_t>(evalPositions.size()))

@@ -106,6 +106,9 @@ static void createAction(OpBuilder &builder, const Action &action, Value index,
     pp::SendOp::create(builder, loc, send.getSymbolAttr(), index, offsetAttr);
   else if (auto recv = dyn_cast<pp::RecvOp>(action.op))
     pp::RecvOp::create(builder, loc, recv.getSymbolAttr(), index, offsetAttr);
+  else if (auto exchange = dyn_cast<pp::AllToAllOp>(action.op))
+    pp::AllToAllOp::create(builder, loc, exchange.getSymbolAttr(), index,
+                           offsetAttr);
   else
     builder.clone(*action.op);
 }

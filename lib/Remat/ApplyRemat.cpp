@@ -8,8 +8,10 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace pipewright {
 #define GEN_PASS_DEF_APPLYREMAT
@@ -22,22 +24,25 @@ using namespace pipewright;
 namespace {
 using Derivatives = llvm::DenseMap<Attribute, nn::DerivativeOp>;
 
-/// Makes the R task of a stage from its F task.
+/// Makes the R task of a stage from the parts of its F task. What replicas
+/// have exchanged between these is kept, so R is one task.
 class StageRemat {
 public:
-  StageRemat(pp::TaskOp forward, ArrayRef<pp::LayerOp> layers,
+  StageRemat(ArrayRef<pp::TaskOp> forward, ArrayRef<pp::LayerOp> layers,
              const Derivatives &derivatives);
 
   LogicalResult run(SymbolTable &symbols);
 
 private:
+  void appendPart(pp::TaskOp part);
   LogicalResult copyForward();
   void callRecompute(nn::DerivativeOp derivative, nn::CallOp kept,
                      nn::CallOp copy);
   void readKept();
   pp::BindingAttr keep(Value value);
+  void renameShared();
 
-  pp::TaskOp forward;
+  ArrayRef<pp::TaskOp> forward;
   ArrayRef<pp::LayerOp> layers;
   const Derivatives &derivatives;
   pp::TaskOp recompute;
@@ -118,10 +123,11 @@ static int64_t getNextSaved(pp::TaskOp task) {
 // One stage
 //===----------------------------------------------------------------------===//
 
-StageRemat::StageRemat(pp::TaskOp forward, ArrayRef<pp::LayerOp> layers,
+StageRemat::StageRemat(ArrayRef<pp::TaskOp> forward,
+                       ArrayRef<pp::LayerOp> layers,
                        const Derivatives &derivatives)
     : forward(forward), layers(layers), derivatives(derivatives),
-      nextSaved(getNextSaved(forward)) {}
+      nextSaved(getNextSaved(forward.front())) {}
 
 /// Has R make the values of a selective layer that its recompute function
 /// makes.
@@ -149,16 +155,56 @@ void StageRemat::callRecompute(nn::DerivativeOp derivative, nn::CallOp kept,
   remade.insert_range(kept.getResults().take_back(count));
 }
 
+/// Adds the ops of \p part to R, and its results. What it reads of earlier
+/// parts R has at hand.
+void StageRemat::appendPart(pp::TaskOp part) {
+  IRMapping mapping;
+  SmallVector<Attribute> bindings(recompute.getArgumentBindings().getValue());
+  pp::YieldOp yield = recompute.getYield();
+  for (auto [argument, binding] : llvm::zip_equal(part.getBody().getArguments(),
+                                                  part.getArgumentBindings())) {
+    auto made = llvm::find(recompute.getResultBindings(), binding);
+    auto *known = llvm::find(bindings, binding);
+    if (made != recompute.getResultBindings().end()) {
+      mapping.map(argument, yield.getValues()[std::distance(
+                                recompute.getResultBindings().begin(), made)]);
+    } else if (known != bindings.end()) {
+      mapping.map(argument,
+                  recompute.getBody().getArgument(known - bindings.begin()));
+    } else {
+      mapping.map(argument, recompute.getBody().addArgument(argument.getType(),
+                                                            argument.getLoc()));
+      bindings.push_back(binding);
+    }
+  }
+  recompute.setArgumentBindingsAttr(
+      ArrayAttr::get(recompute.getContext(), bindings));
+  OpBuilder builder(yield);
+  for (Operation &op : part.getBody().front().without_terminator())
+    builder.clone(op, mapping);
+  for (Value value : part.getYield().getValues())
+    yield.getValuesMutable().append(mapping.lookup(value));
+  SmallVector<Attribute> results(recompute.getResultBindings().getValue());
+  llvm::append_range(results, part.getResultBindings());
+  recompute.setResultBindingsAttr(
+      ArrayAttr::get(recompute.getContext(), results));
+}
+
 /// Makes a copy of F in which all calls make again what their layers' policies
 /// say, and notes those that make something else too.
 LogicalResult StageRemat::copyForward() {
-  recompute = cast<pp::TaskOp>(forward->clone());
-  recompute.setSymName((forward.getStage() + ".r").str());
+  pp::TaskOp first = forward.front();
+  recompute = cast<pp::TaskOp>(first->clone());
+  recompute.setSymName((first.getStage() + ".r").str());
   recompute.setRole(pp::Role::R);
-  SmallVector<nn::CallOp> calls(forward.getBody().getOps<nn::CallOp>());
+  for (pp::TaskOp part : forward.drop_front())
+    appendPart(part);
+  SmallVector<nn::CallOp> calls;
+  for (pp::TaskOp part : forward)
+    llvm::append_range(calls, part.getBody().getOps<nn::CallOp>());
   SmallVector<nn::CallOp> copies(recompute.getBody().getOps<nn::CallOp>());
   if (calls.size() != layers.size())
-    return forward.emitOpError("makes ")
+    return first.emitOpError("makes ")
            << calls.size() << " calls, but its stage has " << layers.size()
            << " layers";
   for (auto [op, call, copy] : llvm::zip_equal(layers, calls, copies)) {
@@ -178,18 +224,45 @@ LogicalResult StageRemat::copyForward() {
 
 /// The binding under which F saves \p value, which it may not have done yet.
 pp::BindingAttr StageRemat::keep(Value value) {
-  for (auto [result, binding] : llvm::zip_equal(forward.getYield().getValues(),
-                                                forward.getResultBindings()))
+  auto task = cast<pp::TaskOp>(value.getParentRegion()->getParentOp());
+  for (auto [result, binding] :
+       llvm::zip_equal(task.getYield().getValues(), task.getResultBindings()))
     if (result == value && isSaved(binding))
       return cast<pp::BindingAttr>(binding);
-  auto binding =
-      pp::BindingAttr::get(forward.getContext(), pp::BindingKind::Saved,
-                           forward.getStage(), nextSaved++);
-  SmallVector<Attribute> bindings(forward.getResultBindings().getValue());
+  auto binding = pp::BindingAttr::get(task.getContext(), pp::BindingKind::Saved,
+                                      task.getStage(), nextSaved++);
+  SmallVector<Attribute> bindings(task.getResultBindings().getValue());
   bindings.push_back(binding);
-  forward.setResultBindingsAttr(ArrayAttr::get(forward.getContext(), bindings));
-  forward.getYield().getValuesMutable().append(value);
+  task.setResultBindingsAttr(ArrayAttr::get(task.getContext(), bindings));
+  task.getYield().getValuesMutable().append(value);
   return binding;
+}
+
+/// What one part of F makes for another one is not kept for the backward: R
+/// makes it again under a number of its own.
+void StageRemat::renameShared() {
+  SmallVector<Attribute> results(recompute.getResultBindings().getValue());
+  for (Attribute &binding : results) {
+    if (llvm::none_of(forward, [&](pp::TaskOp part) {
+          return llvm::is_contained(part.getResultBindings(), binding);
+        }))
+      continue;
+    Attribute renamed =
+        pp::BindingAttr::get(recompute.getContext(), pp::BindingKind::Saved,
+                             recompute.getStage(), nextSaved++);
+    auto module = pp::TaskOp(forward.front())->getParentOfType<ModuleOp>();
+    for (auto task : module.getOps<pp::TaskOp>()) {
+      if (task.getStage() != recompute.getStage() ||
+          task.getRole() == pp::Role::F)
+        continue;
+      SmallVector<Attribute> bindings(task.getArgumentBindings().getValue());
+      llvm::replace(bindings, binding, renamed);
+      task.setArgumentBindingsAttr(ArrayAttr::get(task.getContext(), bindings));
+    }
+    binding = renamed;
+  }
+  recompute.setResultBindingsAttr(
+      ArrayAttr::get(recompute.getContext(), results));
 }
 
 /// Has R read the results of kept calls that it uses, and drops what it does
@@ -219,20 +292,38 @@ LogicalResult StageRemat::run(SymbolTable &symbols) {
     recompute.erase();
     return failure();
   }
-  llvm::BitVector isRemade;
-  for (auto [value, binding] : llvm::zip_equal(forward.getYield().getValues(),
-                                               forward.getResultBindings()))
-    isRemade.push_back(isSaved(binding) && remade.contains(value));
+  // Of the results of all parts, which follow each other.
+  llvm::BitVector isRemade, isDropped;
+  for (pp::TaskOp part : forward)
+    for (auto [value, attribute] : llvm::zip_equal(part.getYield().getValues(),
+                                                   part.getResultBindings())) {
+      Attribute binding = attribute;
+      isRemade.push_back(isSaved(binding) && remade.contains(value));
+      bool isRead = llvm::any_of(forward, [&](pp::TaskOp reader) {
+        return llvm::is_contained(reader.getArgumentBindings(), binding);
+      });
+      isDropped.push_back(isRemade.back() && !isRead);
+    }
   if (isRemade.none()) {
     recompute.erase();
     return success();
   }
   filterResults(recompute, [&](size_t index) { return isRemade[index]; });
-  filterResults(forward, [&](size_t index) { return !isRemade[index]; });
+  size_t first = 0;
+  for (pp::TaskOp part : forward) {
+    size_t count = part.getResultBindings().size();
+    filterResults(part,
+                  [&](size_t index) { return !isDropped[first + index]; });
+    first += count;
+  }
+  renameShared();
   readKept();
-  dropUnusedOps(forward, [](Operation *) {});
-  dropUnusedArguments(forward);
-  symbols.insert(recompute, std::next(Block::iterator(forward)));
+  for (pp::TaskOp part : forward) {
+    dropUnusedOps(part, [](Operation *) {});
+    dropUnusedArguments(part);
+  }
+  symbols.insert(recompute,
+                 std::next(Block::iterator(pp::TaskOp(forward.back()))));
   return success();
 }
 
@@ -265,19 +356,20 @@ void ApplyRemat::runOnOperation() {
     derivatives[derivative.getPrimalAttr()] = derivative;
 
   SymbolTable symbols(module);
-  SmallVector<pp::TaskOp> tasks(module.getOps<pp::TaskOp>());
-  for (pp::TaskOp task : tasks) {
-    if (task.getRole() != pp::Role::F)
-      continue;
+  llvm::MapVector<StringRef, SmallVector<pp::TaskOp>> forwards;
+  for (auto task : module.getOps<pp::TaskOp>())
+    if (task.getRole() == pp::Role::F)
+      forwards[task.getStage()].push_back(task);
+  for (auto &[stage, parts] : forwards) {
     FailureOr<ArrayRef<pp::LayerOp>> ofStage =
-        getLayers(symbols.lookup<pp::StageOp>(task.getStage()), layers);
+        getLayers(symbols.lookup<pp::StageOp>(stage), layers);
     if (failed(ofStage))
       return signalPassFailure();
     bool keepsAll = llvm::all_of(*ofStage, [](pp::LayerOp layer) {
       return layer.getRemat() == pp::RematPolicy::None;
     });
     if (!keepsAll &&
-        failed(StageRemat(task, *ofStage, derivatives).run(symbols)))
+        failed(StageRemat(parts, *ofStage, derivatives).run(symbols)))
       return signalPassFailure();
   }
   pp::setPhase(module, pp::Phase::Remat);

@@ -41,7 +41,7 @@ static bool isSaved(Attribute binding) {
 }
 
 /// The place of a role in the order in which a stage runs its tasks.
-static int getOrder(pp::Role role) {
+static int getRoleOrder(pp::Role role) {
   switch (role) {
   case pp::Role::F:
     return 0;
@@ -54,6 +54,10 @@ static int getOrder(pp::Role role) {
     return 3;
   }
   llvm_unreachable("a role without a place");
+}
+
+static std::pair<int, uint64_t> getOrder(pp::TaskOp task) {
+  return {getRoleOrder(task.getRole()), task.getPart()};
 }
 
 LogicalResult VerifyRemat::addResults(pp::TaskOp task) {
@@ -84,7 +88,7 @@ LogicalResult VerifyRemat::checkArguments(pp::TaskOp task) {
              << binding << ", which is neither kept nor recomputed";
     Maker &maker = known->second;
     if (maker.task.getStage() != task.getStage() ||
-        getOrder(maker.task.getRole()) >= getOrder(task.getRole()))
+        getOrder(maker.task) >= getOrder(task))
       return task.emitOpError("reads ")
              << binding << " of task '" << maker.task.getSymName()
              << "', which does not run before it on its stage";

@@ -16,16 +16,20 @@
 using namespace mlir;
 using namespace pipewright;
 
-/// Of what the forward of \p task's stage has for each micro-batch.
-static int64_t getActivationBytes(pp::TaskOp task) {
+/// Of what the forward of a stage, \p parts, has for each micro-batch.
+static int64_t getActivationBytes(ArrayRef<pp::TaskOp> parts) {
   llvm::SmallMapVector<Attribute, int64_t, 16> sizes;
-  for (auto [argument, binding] : llvm::zip_equal(task.getBody().getArguments(),
-                                                  task.getArgumentBindings()))
-    if (cast<pp::BindingAttr>(binding).getKind() != pp::BindingKind::Parameter)
-      sizes[binding] = pp::getBytes(argument.getType());
-  for (auto [value, binding] :
-       llvm::zip_equal(task.getYield().getValues(), task.getResultBindings()))
-    sizes[binding] = pp::getBytes(value.getType());
+  for (pp::TaskOp task : parts) {
+    for (auto [argument, attribute] : llvm::zip_equal(
+             task.getBody().getArguments(), task.getArgumentBindings())) {
+      auto binding = cast<pp::BindingAttr>(attribute);
+      if (binding.getKind() != pp::BindingKind::Parameter)
+        sizes[binding] = pp::getBytes(argument.getType());
+    }
+    for (auto [value, binding] :
+         llvm::zip_equal(task.getYield().getValues(), task.getResultBindings()))
+      sizes[binding] = pp::getBytes(value.getType());
+  }
   int64_t bytes = 0;
   for (auto [binding, size] : sizes)
     bytes += size;
@@ -39,7 +43,7 @@ pipewright::estimateActivationLimit(const StageGraph &graph, int64_t bytes) {
   for (int64_t stage = 0; stage < graph.getStages(); ++stage) {
     int64_t rank = graph.getRank(stage);
     largest[rank] = std::max(
-        largest[rank], getActivationBytes(graph.getTask(stage, pp::Role::F)));
+        largest[rank], getActivationBytes(graph.getParts(stage, pp::Role::F)));
     parameters[rank].insert_range(graph.getStage(stage).getParameters());
   }
   auto module = graph.getStage(0)->getParentOfType<ModuleOp>();

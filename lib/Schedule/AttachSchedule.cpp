@@ -120,7 +120,7 @@ void AttachSchedule::runOnOperation() {
   if (failed(graph))
     return signalPassFailure();
   for (int64_t stage = 0; stage < graph->getStages(); ++stage)
-    if (!graph->getTask(stage, pp::Role::F)) {
+    if (graph->getParts(stage, pp::Role::F).empty()) {
       graph->getStage(stage).emitOpError("has no forward task");
       return signalPassFailure();
     }

@@ -65,6 +65,7 @@ private:
   /// Runs the rank until it ends or a message is missing.
   LogicalResult advance(Rank &rank);
   LogicalResult runTask(Rank &rank, const ProgramAction &action);
+  LogicalResult exchange(Rank &rank, const ProgramAction &action);
   LogicalResult checkApart(Rank &rank, pp::TaskOp task,
                            const ProgramAction &action);
   FailureOr<int64_t> read(Rank &rank, pp::BindingAttr binding,
@@ -128,6 +129,8 @@ static std::string describe(const ProgramAction &action) {
       (" of micro-batch " + Twine(action.microbatch)).str();
   if (auto run = dyn_cast<pp::RunOp>(action.op))
     return ("task '" + run.getSymbol() + "'" + microbatch).str();
+  if (auto exchange = dyn_cast<pp::AllToAllOp>(action.op))
+    return ("exchange '" + exchange.getSymbol() + "'" + microbatch).str();
   return "the message" + microbatch;
 }
 
@@ -262,6 +265,24 @@ LogicalResult ProgramMachine::runTask(Rank &rank, const ProgramAction &action) {
   return success();
 }
 
+/// All replicas run this program, so each sends what this one would send.
+LogicalResult ProgramMachine::exchange(Rank &rank,
+                                       const ProgramAction &action) {
+  auto op = cast<pp::AllToAllOp>(action.op);
+  auto declared = SymbolTable::lookupNearestSymbolFrom<pp::ExchangeOp>(
+      op, op.getSymbolAttr());
+  auto bind = [&](BindingKind kind) {
+    return pp::BindingAttr::get(op.getContext(), kind, op.getSymbol());
+  };
+  FailureOr<int64_t> sent = read(rank, bind(BindingKind::Sent), action);
+  if (failed(sent))
+    return failure();
+  Attribute operation = ValueTable::identify(
+      pp::ExchangedOp::getOperationName(), declared.getType());
+  int64_t number = table.getResults(operation, *sent, /*results=*/1);
+  return write(rank, bind(BindingKind::Received), number, action);
+}
+
 LogicalResult ProgramMachine::advance(Rank &rank) {
   for (; rank.next < rank.actions.size(); ++rank.next) {
     const ProgramAction &action = rank.actions[rank.next];
@@ -283,6 +304,9 @@ LogicalResult ProgramMachine::advance(Rank &rank) {
       if (failed(number))
         return failure();
       messages[{channel, action.microbatch}] = *number;
+    } else if (isa<pp::AllToAllOp>(action.op)) {
+      if (failed(exchange(rank, action)))
+        return failure();
     } else if (auto recv = dyn_cast<pp::RecvOp>(action.op)) {
       pp::BindingAttr channel = bindChannel(recv.getSymbolAttr());
       auto message = messages.find({channel, action.microbatch});

@@ -45,12 +45,10 @@ LogicalResult ModelValues::run(const Schedule &schedule, bool isTrained) {
     for (auto key : model.getBody().getOps<pp::RandomKeyOp>())
       values[key] = table.getLeaf(
           bind(BindingKind::RandomKey, "", key.getLayer()), microbatch);
-    for (Layer &layer : layers)
-      runForward(layer, isTrained);
+    runForward(isTrained);
     bindResults();
     if (isTrained)
-      for (Layer &layer : llvm::reverse(layers))
-        runBackward(layer);
+      runBackward();
   }
   return success();
 }
@@ -90,6 +88,23 @@ void ModelValues::runForward(Layer &layer, bool isTrained) {
 
 int64_t ModelValues::countResults(StringRef callee) {
   return symbols.lookup<nn::FunctionOp>(callee).getResultTypes().size();
+}
+
+void ModelValues::runForward(bool isTrained) {
+  auto *layer = layers.begin();
+  for (Operation &op : model.getBody().front()) {
+    if (isa<pp::LayerOp>(op))
+      runForward(*layer++, isTrained);
+    if (auto exchanged = dyn_cast<pp::ExchangedOp>(op))
+      values[exchanged] =
+          exchange(exchanged, values.lookup(exchanged.getOperand()));
+  }
+}
+
+int64_t ModelValues::exchange(pp::ExchangedOp exchanged, int64_t number) {
+  Attribute operation = ValueTable::identify(
+      pp::ExchangedOp::getOperationName(), exchanged.getType());
+  return table.getResults(operation, number, /*results=*/1);
 }
 
 /// The recompute function makes the last results of the forward again.
@@ -211,6 +226,18 @@ void ModelValues::runBackward(Layer &layer) {
     int64_t sum = sums + index;
     results[{bindParameter(BindingKind::Gradient, layer, argument), 0}] = sum;
     partialSums[sum] = microbatch + 1 - firstMicrobatch;
+  }
+}
+
+/// The gradient of what replicas exchange is exchanged too.
+void ModelValues::runBackward() {
+  auto layer = layers.rbegin();
+  for (Operation &op : llvm::reverse(model.getBody().front())) {
+    if (isa<pp::LayerOp>(op))
+      runBackward(*layer++);
+    if (auto exchanged = dyn_cast<pp::ExchangedOp>(op))
+      if (auto known = gradients.find(exchanged); known != gradients.end())
+        addGradient(exchanged.getOperand(), exchange(exchanged, known->second));
   }
 }
 

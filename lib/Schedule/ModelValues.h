@@ -46,8 +46,11 @@ private:
     int64_t backward = 0;
   };
 
+  void runForward(bool isTrained);
   void runForward(Layer &layer, bool isTrained);
+  int64_t exchange(pp::ExchangedOp exchanged, int64_t number);
   void knowRecomputed(Layer &layer);
+  void runBackward();
   void runBackward(Layer &layer);
   void bindResults();
   int64_t resolve(Layer &layer, nn::OperandAttr operand);

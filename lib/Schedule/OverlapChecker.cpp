@@ -19,13 +19,24 @@ LogicalResult OverlapChecker::visit(Operation *op, int64_t microbatch,
                                     FindPlace findPlace) {
   if (isa<pp::OverlapOp>(op))
     accesses.clear();
+  if (!isa<pp::OverlapOp>(op->getParentOp()))
+    return success();
+  auto addBinding = [&](pp::BindingAttr binding, bool isWrite) {
+    return add({op, microbatch, isWrite, findPlace(binding, microbatch)});
+  };
+  if (auto exchange = dyn_cast<pp::AllToAllOp>(op)) {
+    auto bind = [&](pp::BindingKind kind) {
+      return pp::BindingAttr::get(op->getContext(), kind, exchange.getSymbol());
+    };
+    return success(
+        succeeded(addBinding(bind(pp::BindingKind::Sent), /*isWrite=*/false)) &&
+        succeeded(
+            addBinding(bind(pp::BindingKind::Received), /*isWrite=*/true)));
+  }
   auto run = dyn_cast<pp::RunOp>(op);
-  if (!run || !isa<pp::OverlapOp>(run->getParentOp()))
+  if (!run)
     return success();
   pp::TaskOp task = graph.getTask(run.getSymbol());
-  auto addBinding = [&](pp::BindingAttr binding, bool isWrite) {
-    return add({run, microbatch, isWrite, findPlace(binding, microbatch)});
-  };
   for (auto [bindings, isWrite] :
        {std::pair(task.getResultBindings(), true),
         std::pair(task.getArgumentBindings(), false)})
@@ -38,7 +49,7 @@ LogicalResult OverlapChecker::visit(Operation *op, int64_t microbatch,
 LogicalResult OverlapChecker::add(const Access &access) {
   for (const Access &other : accesses)
     if (other.place.meets(access.place) && (access.isWrite || other.isWrite) &&
-        access.run->getParentRegion() != other.run->getParentRegion())
+        access.op->getParentRegion() != other.op->getParentRegion())
       return report(access, other);
   accesses.push_back(access);
   return success();
@@ -47,7 +58,10 @@ LogicalResult OverlapChecker::add(const Access &access) {
 LogicalResult OverlapChecker::report(const Access &access,
                                      const Access &other) const {
   auto describe = [](Access access) {
-    return ("task '" + access.run.getSymbol() + "' of micro-batch " +
+    auto run = dyn_cast<pp::RunOp>(access.op);
+    StringRef name =
+        run ? run.getSymbol() : cast<pp::AllToAllOp>(access.op).getSymbol();
+    return ((run ? "task '" : "exchange '") + name + "' of micro-batch " +
             Twine(access.microbatch))
         .str();
   };
@@ -56,8 +70,7 @@ LogicalResult OverlapChecker::report(const Access &access,
   };
   pp::BindingAttr binding = access.place.binding;
   bool isGradient = binding.getKind() == pp::BindingKind::Gradient;
-  pp::RunOp run = access.run, otherRun = other.run;
-  InFlightDiagnostic diag = run->emitError()
+  InFlightDiagnostic diag = access.op->emitError()
                             << getName(isGradient ? Rule::S7 : rule) << ": "
                             << describe(access) << getVerb(access) << binding
                             << " at the same time as " << describe(other)
@@ -67,6 +80,6 @@ LogicalResult OverlapChecker::report(const Access &access,
   else
     diag << other.place.binding << " in the same memory";
   diag << "; run one after the other";
-  diag.attachNote(otherRun.getLoc()) << "which is here";
+  diag.attachNote(other.op->getLoc()) << "which is here";
   return failure();
 }

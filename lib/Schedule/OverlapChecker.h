@@ -49,9 +49,9 @@ public:
                             FindPlace findPlace);
 
 private:
-  /// What a run does to a place.
+  /// What a run or an exchange does to a place.
   struct Access {
-    pp::RunOp run;
+    mlir::Operation *op;
     int64_t microbatch;
     bool isWrite;
     Place place;

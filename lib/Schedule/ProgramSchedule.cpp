@@ -54,6 +54,7 @@ private:
   LogicalResult visit(Operation *op, int64_t microbatch);
   FailureOr<Action> makeAction(pp::RunOp run, int64_t microbatch);
   LogicalResult addToPair(pp::RunOp run, const Action &part);
+  LogicalResult checkParts(pp::RunOp run);
   LogicalResult checkPair(const Action &pair, Operation *op);
   void add(Action action, Operation *op) {
     actions.push_back(std::move(action));
@@ -71,9 +72,17 @@ LogicalResult ProgramReader::read(pp::ProgramOp program) {
     if (succeeded(result))
       result = visit(op, microbatch);
   });
-  for (auto [action, op] : llvm::zip_equal(actions, ops))
-    if (succeeded(result) && action.kind == ActionKind::FB)
+  for (auto [action, op] : llvm::zip_equal(actions, ops)) {
+    if (failed(result))
+      return failure();
+    if (action.kind != ActionKind::FB)
+      continue;
+    // One branch is a role in parts, which overlaps with nothing.
+    if (op->getNumRegions() == 1 && action.parts.size() == 1)
+      action = Action(action.parts[0]);
+    else
       result = checkPair(action, op);
+  }
   return result;
 }
 
@@ -86,7 +95,7 @@ LogicalResult ProgramReader::visit(Operation *op, int64_t microbatch) {
   if (!run)
     return success();
   FailureOr<Action> action = makeAction(run, microbatch);
-  if (failed(action))
+  if (failed(action) || failed(checkParts(run)))
     return failure();
   if (isa<pp::OverlapOp>(run->getParentOp()))
     return addToPair(run, *action);
@@ -105,6 +114,59 @@ FailureOr<Action> ProgramReader::makeAction(pp::RunOp run, int64_t microbatch) {
                 graph.getStageNumber(task.getStage()), number, direction);
 }
 
+/// The run of the same branch before or after \p run, if that has a micro-batch
+/// in common with it.
+template <typename NextT>
+static pp::RunOp findNeighbour(pp::RunOp run, NextT next) {
+  Operation *op = next(run.getOperation());
+  while (op && !isa<pp::RunOp>(op))
+    op = next(op);
+  auto found = dyn_cast_or_null<pp::RunOp>(op);
+  return found && found.getIndex() == run.getIndex() &&
+                 found.getOffset() == run.getOffset()
+             ? found
+             : pp::RunOp();
+}
+
+/// The parts of a role run one after the other in one branch, each followed by
+/// the exchanges of what it sends.
+LogicalResult ProgramReader::checkParts(pp::RunOp run) {
+  pp::TaskOp task = graph.getTask(run.getSymbol());
+  int64_t direction = graph.getDirection(task.getStage());
+  ArrayRef<pp::TaskOp> parts = graph.getParts(
+      graph.getStageNumber(task.getStage()), task.getRole(), direction);
+  int64_t part = task.getPart();
+  auto isPart = [&](pp::RunOp other, int64_t number) {
+    return other && other.getSymbol() == pp::TaskOp(parts[number]).getSymName();
+  };
+  bool isInOrder =
+      (part == 0 ||
+       isPart(
+           findNeighbour(run, [](Operation *op) { return op->getPrevNode(); }),
+           part - 1)) &&
+      (part + 1 == static_cast<int64_t>(parts.size()) ||
+       isPart(
+           findNeighbour(run, [](Operation *op) { return op->getNextNode(); }),
+           part + 1));
+  if (!isInOrder)
+    return run.emitOpError("is part ")
+           << part << " of " << parts.size()
+           << ", which run one after the other in one 'pp.overlap'";
+  Operation *next = run->getNextNode();
+  for (StringRef exchange : StageGraph::getExchanges(task)) {
+    auto exchanged = dyn_cast_or_null<pp::AllToAllOp>(next);
+    if (!exchanged || exchanged.getSymbol() != exchange ||
+        exchanged.getIndex() != run.getIndex() ||
+        exchanged.getOffset() != run.getOffset())
+      return run.emitOpError("makes what '")
+             << exchange << "' exchanges, which must follow it";
+    next = next->getNextNode();
+  }
+  if (next && isa<pp::AllToAllOp>(next))
+    return next->emitOpError("exchanges what the task before it does not make");
+  return success();
+}
+
 /// A branch is one part of the pair: a full backward is one even in two tasks.
 LogicalResult ProgramReader::addToPair(pp::RunOp run, const Action &part) {
   ActionParts &parts = actions.back().parts;
@@ -115,6 +177,8 @@ LogicalResult ProgramReader::addToPair(pp::RunOp run, const Action &part) {
   Action inputGradient = part;
   inputGradient.kind = ActionKind::B;
   Action &last = parts.back();
+  if (graph.getTask(run.getSymbol()).getPart() > 0 && last == part)
+    return success();
   if (part.kind != ActionKind::W || !(last == inputGradient))
     return run.emitOpError("is ")
            << describe(part) << " after " << describe(last)
@@ -171,11 +235,15 @@ void pipewright::forEachRun(
     llvm::function_ref<void(pp::RunOp, const Action &)> function) {
   if (auto run = dyn_cast<pp::RunOp>(op))
     return function(run, action);
-  if (auto overlap = dyn_cast<pp::OverlapOp>(op))
-    for (auto [branch, part] :
-         llvm::zip_equal(overlap.getBranches(), action.parts))
-      for (auto run : branch.getOps<pp::RunOp>())
-        function(run, part);
+  auto overlap = dyn_cast<pp::OverlapOp>(op);
+  if (!overlap)
+    return;
+  for (auto [number, branch] : llvm::enumerate(overlap.getBranches())) {
+    const Action &part =
+        action.kind == ActionKind::FB ? action.parts[number] : action;
+    for (auto run : branch.getOps<pp::RunOp>())
+      function(run, part);
+  }
 }
 
 TaskGraph pipewright::buildTaskGraph(const ProgramSchedule &programs,

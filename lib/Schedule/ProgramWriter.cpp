@@ -25,10 +25,21 @@ public:
   void writeStep() { pp::StepOp::create(builder, program.getLoc()); }
 
 private:
-  /// Tasks that run one after the other for one micro-batch of the step.
+  /// Roles of a stage that run one after the other for one micro-batch of the
+  /// step, each in one or several parts.
   struct Branch {
-    SmallVector<pp::TaskOp, 3> tasks;
+    SmallVector<ArrayRef<pp::TaskOp>, 3> roles;
     int64_t microbatch;
+
+    bool beginsWith(pp::Role role) const {
+      return pp::TaskOp(roles.front().front()).getRole() == role;
+    }
+    SmallVector<pp::TaskOp> getTasks() const {
+      SmallVector<pp::TaskOp> tasks;
+      for (ArrayRef<pp::TaskOp> parts : roles)
+        llvm::append_range(tasks, parts);
+      return tasks;
+    }
   };
 
   /// Fails if the stage's tasks are not those of \p action.
@@ -36,13 +47,17 @@ private:
   void writePair(Branch forward, Branch backward);
   /// Runs the branch's tasks, with the messages of each right beside it.
   void writeBranch(const Branch &branch);
+  /// Runs the parts of a role, with what they exchange.
+  void writeParts(ArrayRef<pp::TaskOp> parts, int64_t microbatch);
+  static void runTasks(ArrayRef<pp::TaskOp> tasks, int64_t microbatch,
+                       OpBuilder &builder);
   void receive(pp::TaskOp task, int64_t microbatch);
   void send(pp::TaskOp task, int64_t microbatch);
   StringRef getChannelName(int64_t channel) const {
     return pp::ChannelOp(graph.getChannels()[channel]).getSymName();
   }
-  pp::TaskOp getTask(const Action &action, pp::Role role) const {
-    return graph.getTask(action.stage, role, action.direction);
+  ArrayRef<pp::TaskOp> getParts(const Action &action, pp::Role role) const {
+    return graph.getParts(action.stage, role, action.direction);
   }
 
   const StageGraph &graph;
@@ -78,17 +93,19 @@ static SmallVector<pp::Role, 4> getRoles(const Action &action,
 
 FailureOr<ProgramWriter::Branch>
 ProgramWriter::getBranch(const Action &action) const {
-  pp::TaskOp full = getTask(action, pp::Role::BW);
-  if (full && (action.kind == ActionKind::B || action.kind == ActionKind::W))
-    return full.emitOpError("is a full backward where the schedule has B and W "
-                            "apart; split the backward of the stages");
+  ArrayRef<pp::TaskOp> full = getParts(action, pp::Role::BW);
+  if (!full.empty() &&
+      (action.kind == ActionKind::B || action.kind == ActionKind::W))
+    return pp::TaskOp(full.front())
+        .emitOpError("is a full backward where the schedule has B and W "
+                     "apart; split the backward of the stages");
   Branch branch;
   branch.microbatch =
       schedule.getNumberInStep(action.microbatch, action.direction);
-  bool hasInputGradient(getTask(action, pp::Role::B));
+  bool hasInputGradient = !getParts(action, pp::Role::B).empty();
   for (pp::Role role : getRoles(action, hasInputGradient))
-    if (pp::TaskOp task = getTask(action, role))
-      branch.tasks.push_back(task);
+    if (ArrayRef<pp::TaskOp> parts = getParts(action, role); !parts.empty())
+      branch.roles.push_back(parts);
   return branch;
 }
 
@@ -115,41 +132,59 @@ LogicalResult ProgramWriter::write(const Action &action) {
 /// them.
 void ProgramWriter::writePair(Branch forward, Branch backward) {
   // Recomputation is not part of the pair.
-  if (!backward.tasks.empty() &&
-      backward.tasks.front().getRole() == pp::Role::R) {
-    writeBranch({{backward.tasks.front()}, backward.microbatch});
-    backward.tasks.erase(backward.tasks.begin());
+  if (!backward.roles.empty() && backward.beginsWith(pp::Role::R)) {
+    writeBranch({{backward.roles.front()}, backward.microbatch});
+    backward.roles.erase(backward.roles.begin());
   }
   // A stage may lack the tasks that would overlap.
-  if (forward.tasks.empty() || backward.tasks.empty() ||
-      backward.tasks.front().getRole() == pp::Role::W) {
+  if (forward.roles.empty() || backward.roles.empty() ||
+      backward.beginsWith(pp::Role::W)) {
     writeBranch(forward);
     return writeBranch(backward);
   }
   Branch *branches[] = {&forward, &backward};
   for (const Branch *branch : branches)
-    for (pp::TaskOp task : branch->tasks)
+    for (pp::TaskOp task : branch->getTasks())
       receive(task, branch->microbatch);
-  auto overlap =
-      pp::OverlapOp::create(builder, forward.tasks.front().getLoc(), 2);
-  for (auto [branch, region] : llvm::zip_equal(branches, overlap.getBranches()))
-    for (pp::TaskOp task : branch->tasks) {
-      OpBuilder inside = OpBuilder::atBlockEnd(&region.front());
-      pp::RunOp::create(inside, task.getLoc(), task.getSymName(),
-                        branch->microbatch);
-    }
+  Location loc = pp::TaskOp(forward.roles.front().front()).getLoc();
+  auto overlap = pp::OverlapOp::create(builder, loc, 2);
+  for (auto [branch, region] :
+       llvm::zip_equal(branches, overlap.getBranches())) {
+    OpBuilder inside = OpBuilder::atBlockEnd(&region.front());
+    runTasks(branch->getTasks(), branch->microbatch, inside);
+  }
   for (const Branch *branch : branches)
-    for (pp::TaskOp task : branch->tasks)
+    for (pp::TaskOp task : branch->getTasks())
       send(task, branch->microbatch);
 }
 
-void ProgramWriter::writeBranch(const Branch &branch) {
-  for (pp::TaskOp task : branch.tasks) {
-    receive(task, branch.microbatch);
-    pp::RunOp::create(builder, task.getLoc(), task.getSymName(),
-                      branch.microbatch);
-    send(task, branch.microbatch);
+void ProgramWriter::runTasks(ArrayRef<pp::TaskOp> tasks, int64_t microbatch,
+                             OpBuilder &builder) {
+  for (pp::TaskOp task : tasks) {
+    pp::RunOp::create(builder, task.getLoc(), task.getSymName(), microbatch);
+    for (StringRef exchange : StageGraph::getExchanges(task))
+      pp::AllToAllOp::create(builder, task.getLoc(), exchange, microbatch);
   }
+}
+
+void ProgramWriter::writeParts(ArrayRef<pp::TaskOp> parts, int64_t microbatch) {
+  for (pp::TaskOp task : parts)
+    receive(task, microbatch);
+  if (parts.size() == 1) {
+    runTasks(parts, microbatch, builder);
+  } else {
+    Location loc = pp::TaskOp(parts.front()).getLoc();
+    auto chain = pp::OverlapOp::create(builder, loc, 1);
+    OpBuilder inside = OpBuilder::atBlockEnd(&chain.getBranches()[0].front());
+    runTasks(parts, microbatch, inside);
+  }
+  for (pp::TaskOp task : parts)
+    send(task, microbatch);
+}
+
+void ProgramWriter::writeBranch(const Branch &branch) {
+  for (ArrayRef<pp::TaskOp> parts : branch.roles)
+    writeParts(parts, branch.microbatch);
 }
 
 void ProgramWriter::receive(pp::TaskOp task, int64_t microbatch) {

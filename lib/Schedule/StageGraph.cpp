@@ -85,19 +85,26 @@ LogicalResult StageGraph::checkNumbers() {
 }
 
 LogicalResult StageGraph::addTasks(ModuleOp module) {
-  tasks.assign(stages.size(), SmallVector<pp::TaskOp, 5>(5));
+  tasks.assign(stages.size(), SmallVector<Parts, 5>(5));
   for (pp::TaskOp task : module.getOps<pp::TaskOp>()) {
     taskNames[task.getSymName()] = task;
     int64_t stage = stageNumbers.lookup(task.getStage());
-    pp::TaskOp &known = tasks[stage][static_cast<size_t>(task.getRole())];
-    if (known) {
+    Parts &parts = tasks[stage][static_cast<size_t>(task.getRole())];
+    if (task.getPart() < parts.size()) {
       InFlightDiagnostic diag = task.emitOpError("is a second task of role ")
                                 << pp::stringifyRole(task.getRole())
                                 << " for stage '" << task.getStage() << "'";
-      diag.attachNote(known.getLoc()) << "the first one is here";
+      diag.attachNote(parts[task.getPart()].getLoc())
+          << "the first one is here";
       return diag;
     }
-    known = task;
+    if (task.getPart() > parts.size())
+      return task.emitOpError("is part ")
+             << task.getPart() << " of role "
+             << pp::stringifyRole(task.getRole()) << " for stage '"
+             << task.getStage() << "', but there are " << parts.size()
+             << " before it";
+    parts.push_back(task);
   }
   return success();
 }
@@ -113,8 +120,8 @@ Placement StageGraph::getPlacement() const {
   return placement;
 }
 
-pp::TaskOp StageGraph::getTask(int64_t stage, pp::Role role,
-                               int64_t direction) const {
+ArrayRef<pp::TaskOp> StageGraph::getParts(int64_t stage, pp::Role role,
+                                          int64_t direction) const {
   return tasks[direction * getStages() + stage][static_cast<size_t>(role)];
 }
 
@@ -123,10 +130,12 @@ pp::TaskOp StageGraph::getTask(StringRef name) const {
 }
 
 bool StageGraph::hasBackward() const {
-  return llvm::any_of(tasks, [](ArrayRef<pp::TaskOp> roles) {
-    return llvm::any_of(roles, [](pp::TaskOp task) {
-      return task && task.getRole() != pp::Role::F &&
-             task.getRole() != pp::Role::R;
+  return llvm::any_of(tasks, [](ArrayRef<Parts> roles) {
+    return llvm::any_of(roles, [](ArrayRef<pp::TaskOp> parts) {
+      if (parts.empty())
+        return false;
+      pp::Role role = pp::TaskOp(parts.front()).getRole();
+      return role != pp::Role::F && role != pp::Role::R;
     });
   });
 }
@@ -134,11 +143,11 @@ bool StageGraph::hasBackward() const {
 std::vector<std::vector<ActionKind>> StageGraph::getRoles() const {
   std::vector<std::vector<ActionKind>> roles;
   // Those of another direction are the same.
-  for (ArrayRef<pp::TaskOp> ofStage : ArrayRef(tasks).take_front(getStages())) {
+  for (ArrayRef<Parts> ofStage : ArrayRef(tasks).take_front(getStages())) {
     std::vector<ActionKind> &kinds = roles.emplace_back();
-    for (pp::TaskOp task : ofStage)
-      if (task)
-        kinds.push_back(getActionKind(task.getRole()));
+    for (ArrayRef<pp::TaskOp> parts : ofStage)
+      if (!parts.empty())
+        kinds.push_back(getActionKind(pp::TaskOp(parts.front()).getRole()));
   }
   return roles;
 }
@@ -197,4 +206,12 @@ SmallVector<int64_t> StageGraph::getReads(pp::TaskOp task) const {
 
 SmallVector<int64_t> StageGraph::getWrites(pp::TaskOp task) const {
   return getChannels(task.getResultBindings());
+}
+
+SmallVector<StringRef> StageGraph::getExchanges(pp::TaskOp task) {
+  SmallVector<StringRef> names;
+  for (auto binding : task.getResultBindings().getAsRange<pp::BindingAttr>())
+    if (binding.getKind() == pp::BindingKind::Sent)
+      names.push_back(binding.getName());
+  return names;
 }

@@ -59,7 +59,8 @@ LogicalResult OutlineStages::outline(uint64_t direction, SymbolTable &symbols) {
     return failure();
   declareChannels(*model, symbols);
   for (size_t stage = 0; stage < model->getStages().size(); ++stage)
-    StageOutliner(*model, stage, backward == BackwardForm::Split).run(symbols);
+    StageOutliner(*model, symbols, stage, backward == BackwardForm::Split)
+        .run();
   return success();
 }
 

@@ -10,18 +10,18 @@ using namespace mlir;
 using namespace pipewright;
 using pp::BindingKind;
 
-StageOutliner::StageOutliner(StagedModel &model, int64_t stage,
-                             bool splitsBackward)
-    : model(model), stage(stage), stageOp(model.getStages()[stage]),
-      forward(stageOp, pp::Role::F, "f"), splitsBackward(splitsBackward) {}
+StageOutliner::StageOutliner(StagedModel &model, SymbolTable &symbols,
+                             int64_t stage, bool splitsBackward)
+    : model(model), symbols(symbols), stage(stage),
+      stageOp(model.getStages()[stage]), splitsBackward(splitsBackward) {}
 
-void StageOutliner::run(SymbolTable &symbols) {
+void StageOutliner::run() {
   buildForward();
   if (model.isTrained())
     buildBackward();
-  forward.finish(symbols);
-  if (backward)
-    backward->finish(symbols);
+  for (Parts *parts : {&forward, &backward})
+    for (TaskBuilder &part : *parts)
+      part.finish(symbols);
   if (splitWeight)
     splitWeight->finish(symbols);
 }
@@ -37,6 +37,9 @@ pp::BindingAttr StageOutliner::findIncoming(Value value) {
         model.getModel().getInputSpec(argument.getArgNumber()).getName());
   if (auto key = value.getDefiningOp<pp::RandomKeyOp>())
     return bind(BindingKind::RandomKey, "", key.getLayer());
+  if (auto exchange = forwardExchanges.find(value);
+      exchange != forwardExchanges.end())
+    return exchange->second.received;
   for (Crossing &crossing : model.getCrossings())
     if (crossing.value == value && crossing.target == stage)
       return bind(BindingKind::Channel, crossing.activation.getSymName());
@@ -53,27 +56,75 @@ pp::BindingAttr StageOutliner::bindParameter(BindingKind kind,
 }
 
 //===----------------------------------------------------------------------===//
+// Parts and what they exchange
+//===----------------------------------------------------------------------===//
+
+TaskBuilder &StageOutliner::getOwner(Value value) {
+  for (Parts *parts : {&forward, &backward})
+    for (TaskBuilder &part : *parts)
+      if (part.owns(value))
+        return part;
+  return *splitWeight;
+}
+
+void StageOutliner::yield(Value value, pp::BindingAttr binding) {
+  getOwner(value).addResult(value, binding);
+}
+
+/// Declares an exchange as \p like of \p value, which one of \p parts makes.
+StageOutliner::Exchange
+StageOutliner::exchange(pp::ExchangedOp like, Value value, const Parts &parts) {
+  OpBuilder builder(stageOp.getContext());
+  StringRef direction = model.getDirection() == 0 ? "" : "u";
+  std::string name = ("rows." + direction + Twine(stageOp.getIndex()) + "." +
+                      Twine(exchanges++))
+                         .str();
+  auto declared = pp::ExchangeOp::create(
+      builder, like.getLoc(), name, stageOp.getSymName(), like.getPeers(),
+      cast<RankedTensorType>(value.getType()));
+  symbols.insert(declared);
+  yield(value, bind(BindingKind::Sent, name));
+  size_t part = llvm::find_if(parts,
+                              [&](const TaskBuilder &candidate) {
+                                return candidate.owns(value);
+                              }) -
+                parts.begin();
+  return {bind(BindingKind::Received, name), part};
+}
+
+//===----------------------------------------------------------------------===//
 // Forward
 //===----------------------------------------------------------------------===//
 
 Value StageOutliner::getForwardValue(Value value) {
   if (pp::BindingAttr binding = findIncoming(value))
-    return forward.getArgument(binding, value.getType());
+    return forward.back().getArgument(binding, value.getType());
   return forwardValues.lookup(value);
 }
 
 void StageOutliner::callForward(StagedLayer &layer) {
+  for (Value argument : layer.op.getArguments())
+    if (auto exchange = forwardExchanges.find(argument);
+        exchange != forwardExchanges.end() &&
+        exchange->second.part + 1 == forward.size())
+      addPart(forward, pp::Role::F, "f");
+  TaskBuilder &task = forward.back();
   SmallVector<Value> operands;
   for (Value argument : layer.op.getArguments())
-    operands.push_back(getForwardValue(argument));
+    operands.push_back(fetch(argument, task));
   ArrayRef<Type> types = layer.forward.getArgumentTypes();
   for (size_t index = operands.size(); index < types.size(); ++index)
-    operands.push_back(forward.getArgument(
+    operands.push_back(task.getArgument(
         bindParameter(BindingKind::Parameter, layer, index), types[index]));
-  nn::CallOp call = forward.call(layer.op, layer.forward, operands);
+  nn::CallOp call = task.call(layer.op, layer.forward, operands);
   forwardCalls[layer.op] = call;
   for (auto [index, result] : llvm::enumerate(layer.op.getOutputs()))
     forwardValues[result] = call.getResult(index);
+}
+
+void StageOutliner::sendForward(pp::ExchangedOp exchanged) {
+  Value value = getForwardValue(exchanged.getOperand());
+  forwardExchanges[exchanged] = exchange(exchanged, value, forward);
 }
 
 /// Outputs and the loss leave from the stage that makes them. Nobody asks for
@@ -83,33 +134,36 @@ void StageOutliner::bindModelResults() {
   for (auto [name, value] : llvm::zip_equal(
            end.getNames().getAsRange<StringAttr>(), end.getOutputs()))
     if (model.getStage(value) == stage && model.getDirection() == 0)
-      forward.addResult(getForwardValue(value),
-                        bind(BindingKind::Output, name));
+      yield(getForwardValue(value), bind(BindingKind::Output, name));
   BindingKind kinds[] = {BindingKind::LossSum, BindingKind::LossWeight};
   for (auto [kind, value] : llvm::zip(kinds, end.getLoss()))
     if (model.getStage(value) == stage)
-      forward.addResult(getForwardValue(value), bind(kind));
+      yield(getForwardValue(value), bind(kind));
 }
 
 void StageOutliner::buildForward() {
-  for (StagedLayer &layer : model.getLayers(stage))
-    callForward(layer);
+  addPart(forward, pp::Role::F, "f");
+  for (Operation *op : model.getOps(stage)) {
+    if (auto layer = dyn_cast<pp::LayerOp>(op))
+      callForward(model.getLayer(layer));
+    else
+      sendForward(cast<pp::ExchangedOp>(op));
+  }
   for (Crossing &crossing : model.getCrossings())
     if (crossing.source == stage)
-      forward.addResult(
-          getForwardValue(crossing.value),
-          bind(BindingKind::Channel, crossing.activation.getSymName()));
+      yield(getForwardValue(crossing.value),
+            bind(BindingKind::Channel, crossing.activation.getSymName()));
   bindModelResults();
 }
 
 //===----------------------------------------------------------------------===//
-// Values that backward tasks read
+// Values that later tasks read
 //===----------------------------------------------------------------------===//
 
-Value StageOutliner::restore(Value value, TaskBuilder &maker,
-                             TaskBuilder &task) {
-  if (&maker == &task)
+Value StageOutliner::restore(Value value, TaskBuilder &task) {
+  if (task.owns(value))
     return value;
+  TaskBuilder &maker = getOwner(value);
   if (pp::BindingAttr binding = maker.findBinding(value))
     return task.getArgument(binding, value.getType());
   auto [entry, isNew] = savedNumbers.try_emplace(value, savedNumbers.size());
@@ -123,7 +177,7 @@ Value StageOutliner::restore(Value value, TaskBuilder &maker,
 Value StageOutliner::fetch(Value value, TaskBuilder &task) {
   if (pp::BindingAttr binding = findIncoming(value))
     return task.getArgument(binding, value.getType());
-  return restore(forwardValues.lookup(value), forward, task);
+  return restore(forwardValues.lookup(value), task);
 }
 
 Value StageOutliner::resolve(StagedLayer &layer, nn::OperandAttr operand,
@@ -140,13 +194,13 @@ Value StageOutliner::resolve(StagedLayer &layer, nn::OperandAttr operand,
     return fetch(layer.op.getResult(index), task);
   case nn::ValueRole::Saved:
     return restore(forwardCalls.lookup(layer.op).getResult(results + index),
-                   forward, task);
+                   task);
   case nn::ValueRole::Cotangent:
-    return restore(getCotangent(layer.op.getResult(index)), *backward, task);
+    return restore(getCotangent(layer.op.getResult(index)), task);
   case nn::ValueRole::Pending:
     return restore(backwardCall.getResult(
                        layer.derivative.getInputGradients().size() + index),
-                   *backward, task);
+                   task);
   case nn::ValueRole::Accumulator:
     return task.getArgument(bindParameter(BindingKind::Gradient, layer, index),
                             layer.forward.getArgumentTypes()[index]);
@@ -161,18 +215,25 @@ Value StageOutliner::resolve(StagedLayer &layer, nn::OperandAttr operand,
 Value StageOutliner::findGradient(Value value) {
   if (Value known = gradients.lookup(value))
     return known;
+  TaskBuilder &task = backward.back();
+  if (auto exchange = gradientExchanges.find(value);
+      exchange != gradientExchanges.end())
+    return task.getArgument(exchange->second.received, value.getType());
   for (Crossing &crossing : model.getCrossings())
     if (crossing.value == value && crossing.source == stage &&
         crossing.hasGradient)
-      return backward->getArgument(
+      return task.getArgument(
           bind(BindingKind::Channel, crossing.gradient.getSymName()),
           value.getType());
   return {};
 }
 
 void StageOutliner::addGradient(Value value, Value contribution) {
+  TaskBuilder &task = backward.back();
   Value sum = findGradient(value);
-  gradients[value] = sum ? backward->add(sum, contribution) : contribution;
+  gradients[value] =
+      sum ? task.add(restore(sum, task), restore(contribution, task))
+          : contribution;
 }
 
 /// The loss is the sum of the sums of all micro-batches, so the gradient of
@@ -184,11 +245,11 @@ Value StageOutliner::getCotangent(Value value) {
     return finished;
   OperandRange loss = model.getReturn().getLoss();
   if (!loss.empty() && loss.front() == value)
-    addGradient(value, backward->getArgument(bind(BindingKind::LossScale),
-                                             value.getType()));
+    addGradient(value, backward.back().getArgument(bind(BindingKind::LossScale),
+                                                   value.getType()));
   finished = findGradient(value);
   if (!finished)
-    finished = backward->makeZero(value.getType());
+    finished = backward.back().makeZero(value.getType());
   return finished;
 }
 
@@ -196,14 +257,24 @@ Value StageOutliner::getCotangent(Value value) {
 // Backward
 //===----------------------------------------------------------------------===//
 
+void StageOutliner::awaitGradient(Value value) {
+  if (auto exchange = gradientExchanges.find(value);
+      exchange != gradientExchanges.end() &&
+      exchange->second.part + 1 == backward.size())
+    addBackwardPart();
+}
+
 void StageOutliner::callBackward(StagedLayer &layer) {
+  for (Value result : layer.op.getOutputs())
+    awaitGradient(result);
+  TaskBuilder &task = backward.back();
   nn::CallOp call;
   if (layer.backward) {
     SmallVector<Value> operands;
     for (auto operand :
          layer.derivative.getBackwardOperands().getAsRange<nn::OperandAttr>())
-      operands.push_back(resolve(layer, operand, *backward, call));
-    call = backward->call(layer.op, layer.backward, operands);
+      operands.push_back(resolve(layer, operand, task, call));
+    call = task.call(layer.op, layer.backward, operands);
     for (auto [index, argument] :
          llvm::enumerate(layer.derivative.getInputGradients())) {
       Value value = layer.op.getArguments()[argument];
@@ -228,20 +299,41 @@ void StageOutliner::callWeight(StagedLayer &layer, nn::CallOp backwardCall) {
                    bindParameter(BindingKind::Gradient, layer, argument));
 }
 
+/// The gradient of what replicas exchange is exchanged too: its own adjoint.
+void StageOutliner::sendBackward(pp::ExchangedOp exchanged) {
+  Value operand = exchanged.getOperand(), gradient = findGradient(exchanged);
+  if (!gradient || !model.wantsGradient(operand))
+    return;
+  Exchange arriving = exchange(exchanged, gradient, backward);
+  if (!findGradient(operand)) {
+    gradientExchanges[operand] = arriving;
+    return;
+  }
+  if (arriving.part + 1 == backward.size())
+    addBackwardPart();
+  addGradient(operand, backward.back().getArgument(arriving.received,
+                                                   operand.getType()));
+}
+
 void StageOutliner::returnGradients() {
   for (Crossing &crossing : model.getCrossings())
-    if (crossing.target == stage && crossing.hasGradient)
-      backward->addResult(
-          findGradient(crossing.value),
-          bind(BindingKind::Channel, crossing.gradient.getSymName()));
+    if (crossing.target == stage && crossing.hasGradient) {
+      awaitGradient(crossing.value);
+      yield(findGradient(crossing.value),
+            bind(BindingKind::Channel, crossing.gradient.getSymName()));
+    }
 }
 
 void StageOutliner::buildBackward() {
-  backward.emplace(stageOp, splitsBackward ? pp::Role::B : pp::Role::BW,
-                   splitsBackward ? "b" : "bw");
+  addBackwardPart();
   if (splitsBackward)
     splitWeight.emplace(stageOp, pp::Role::W, "w");
-  for (StagedLayer &layer : llvm::reverse(model.getLayers(stage)))
-    callBackward(layer);
+  SmallVector<Operation *> ops = model.getOps(stage);
+  for (Operation *op : llvm::reverse(ops)) {
+    if (auto layer = dyn_cast<pp::LayerOp>(op))
+      callBackward(model.getLayer(layer));
+    else
+      sendBackward(cast<pp::ExchangedOp>(op));
+  }
   returnGradients();
 }

@@ -30,7 +30,7 @@ FailureOr<StagedModel> StagedModel::get(ModuleOp module, SymbolTable &symbols,
     return module.emitError("has no model or no stages; run "
                             "'--pp-balance-stages' first"),
            failure();
-  if (failed(staged.assignLayers(symbols)) ||
+  if (failed(staged.assignLayers(symbols)) || failed(staged.checkExchanges()) ||
       failed(staged.findRoles(module, symbols)))
     return failure();
   if (staged.trained)
@@ -67,6 +67,34 @@ LogicalResult StagedModel::assignLayers(SymbolTable &symbols) {
   return success();
 }
 
+/// What replicas exchange does not cross from stage to stage on the way.
+LogicalResult StagedModel::checkExchanges() {
+  for (auto exchanged : model.getBody().getOps<pp::ExchangedOp>())
+    for (Operation *user : exchanged->getUsers()) {
+      auto layer = dyn_cast<pp::LayerOp>(user);
+      if (!layer)
+        return exchanged.emitOpError("is used by '")
+               << user->getName() << "' instead of a layer";
+      if (layers[numbers.lookup(layer)].stage !=
+          getStage(exchanged.getOperand()))
+        return layer.emitOpError("'")
+               << layer.getName() << "' must be in one stage with the layer "
+               << "whose rows it gets from other replicas";
+    }
+  return success();
+}
+
+/// The value of which \p value is what replicas have exchanged.
+static Value getUnexchanged(Value value) {
+  while (auto exchanged = value.getDefiningOp<pp::ExchangedOp>())
+    value = exchanged.getOperand();
+  return value;
+}
+
+bool StagedModel::wantsGradient(Value value) const {
+  return wanted.contains(getUnexchanged(value));
+}
+
 MutableArrayRef<StagedLayer> StagedModel::getLayers(int64_t stage) {
   auto *begin = llvm::find_if(
       layers, [&](const StagedLayer &layer) { return layer.stage == stage; });
@@ -74,6 +102,15 @@ MutableArrayRef<StagedLayer> StagedModel::getLayers(int64_t stage) {
     return layer.stage != stage;
   });
   return {begin, end};
+}
+
+SmallVector<Operation *> StagedModel::getOps(int64_t stage) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : model.getBody().front())
+    if (isa<pp::LayerOp, pp::ExchangedOp>(op) &&
+        getStage(op.getResult(0)) == stage)
+      ops.push_back(&op);
+  return ops;
 }
 
 LogicalResult StagedModel::findRoles(ModuleOp module, SymbolTable &symbols) {
@@ -132,7 +169,7 @@ void StagedModel::findWantedGradients(SymbolTable &symbols) {
 }
 
 int64_t StagedModel::getStage(Value value) const {
-  auto known = numbers.find(value.getDefiningOp());
+  auto known = numbers.find(getUnexchanged(value).getDefiningOp());
   return known == numbers.end() ? stages.size() - 1
                                 : layers[known->second].stage;
 }

@@ -60,11 +60,17 @@ public:
   }
   llvm::ArrayRef<pp::StageOp> getStages() const { return stages; }
   llvm::MutableArrayRef<StagedLayer> getLayers(int64_t stage);
+  /// The layers of \p stage and what they exchange with replicas, in order.
+  llvm::SmallVector<mlir::Operation *> getOps(int64_t stage);
+  StagedLayer &getLayer(pp::LayerOp layer) {
+    return layers[numbers.lookup(layer)];
+  }
   bool isTrained() const { return trained; }
   uint64_t getDirection() { return pp::StageOp(stages.front()).getDirection(); }
 
-  /// Whether the layer that makes \p value uses its gradient.
-  bool wantsGradient(mlir::Value value) const { return wanted.contains(value); }
+  /// Whether the layer that makes \p value, be it on other replicas, uses its
+  /// gradient.
+  bool wantsGradient(mlir::Value value) const;
   /// The stage that makes \p value; the last one for a model input.
   int64_t getStage(mlir::Value value) const;
 
@@ -73,6 +79,7 @@ public:
 
 private:
   mlir::LogicalResult assignLayers(mlir::SymbolTable &symbols);
+  mlir::LogicalResult checkExchanges();
   mlir::LogicalResult findRoles(mlir::ModuleOp module,
                                 mlir::SymbolTable &symbols);
   void findWantedGradients(mlir::SymbolTable &symbols);

@@ -9,15 +9,22 @@
 using namespace mlir;
 using namespace pipewright;
 
-TaskBuilder::TaskBuilder(pp::StageOp stage, pp::Role role, StringRef suffix)
+TaskBuilder::TaskBuilder(pp::StageOp stage, pp::Role role, StringRef suffix,
+                         int64_t part)
     : builder(stage.getContext()) {
+  std::string name = (stage.getSymName() + "." + suffix).str();
+  if (part > 0)
+    name += "." + std::to_string(part);
   // Bindings are set when all are known.
   ArrayAttr none = builder.getArrayAttr({});
-  task = pp::TaskOp::create(builder, stage.getLoc(),
-                            (stage.getSymName() + "." + suffix).str(), role,
+  task = pp::TaskOp::create(builder, stage.getLoc(), name, role,
                             stage.getSymName(), none, none,
-                            /*workspace_bytes=*/IntegerAttr());
+                            /*workspace_bytes=*/IntegerAttr(), part);
   builder.setInsertionPointToEnd(&task.getBody().emplaceBlock());
+}
+
+bool TaskBuilder::owns(Value value) const {
+  return value.getParentRegion() == &pp::TaskOp(task).getBody();
 }
 
 Value TaskBuilder::getArgument(pp::BindingAttr binding, Type type) {

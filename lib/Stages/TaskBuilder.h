@@ -17,7 +17,13 @@ namespace pipewright {
 /// Builds one task. Arguments are added when they are first asked for.
 class TaskBuilder {
 public:
-  TaskBuilder(pp::StageOp stage, pp::Role role, llvm::StringRef suffix);
+  /// The task's name ends with \p suffix, and with \p part if that is not the
+  /// first one.
+  TaskBuilder(pp::StageOp stage, pp::Role role, llvm::StringRef suffix,
+              int64_t part = 0);
+
+  /// Whether \p value is an argument of the task or made by it.
+  bool owns(mlir::Value value) const;
 
   /// The argument that is bound to \p binding.
   mlir::Value getArgument(pp::BindingAttr binding, mlir::Type type);

@@ -55,7 +55,7 @@ static LogicalResult checkForwardTask(pp::StageOp stage, ModuleOp module) {
   int64_t count =
       llvm::count_if(module.getOps<pp::TaskOp>(), [&](pp::TaskOp task) {
         return task.getStage() == stage.getSymName() &&
-               task.getRole() == pp::Role::F;
+               task.getRole() == pp::Role::F && task.getPart() == 0;
       });
   if (count != 1)
     return stage.emitOpError("has ") << count << " F tasks instead of one";

@@ -126,24 +126,33 @@ Activity ActivityFinder::findUseful(pp::LayerOp layer) {
 }
 
 DenseSet<Value> ActivityFinder::findVaried() {
-  for (auto layer : model.getOps<pp::LayerOp>())
-    variedArguments[layer] = findVaried(layer);
+  for (Operation &op : model.getBody().front()) {
+    if (auto layer = dyn_cast<pp::LayerOp>(op))
+      variedArguments[layer] = findVaried(layer);
+    if (auto exchanged = dyn_cast<pp::ExchangedOp>(op))
+      if (varied.contains(exchanged.getOperand()))
+        varied.insert(exchanged);
+  }
   return varied;
 }
 
 llvm::MapVector<pp::LayerOp, Activity> ActivityFinder::run() {
-  auto layers = llvm::to_vector(model.getOps<pp::LayerOp>());
   findVaried();
 
   auto exit = cast<pp::ReturnOp>(model.getBody().front().getTerminator());
   if (!exit.getLoss().empty())
     useful.insert(exit.getLoss().front());
   DenseMap<Operation *, Activity> found;
-  for (pp::LayerOp layer : llvm::reverse(layers))
-    found[layer] = findUseful(layer);
+  for (Operation &op : llvm::reverse(model.getBody().front())) {
+    if (auto layer = dyn_cast<pp::LayerOp>(op))
+      found[layer] = findUseful(layer);
+    if (auto exchanged = dyn_cast<pp::ExchangedOp>(op))
+      if (useful.contains(exchanged))
+        useful.insert(exchanged.getOperand());
+  }
 
   llvm::MapVector<pp::LayerOp, Activity> activity;
-  for (pp::LayerOp layer : layers)
+  for (auto layer : model.getOps<pp::LayerOp>())
     activity.insert({layer, found[layer]});
   return activity;
 }

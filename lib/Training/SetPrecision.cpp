@@ -151,7 +151,7 @@ bool PrecisionSetter::isPassedNarrow(Value result) const {
   return narrow && getElementTypeOrSelf(result).isF32() &&
          !result.use_empty() && trained.contains(result) &&
          llvm::all_of(result.getUsers(),
-                      [](Operation *op) { return isa<pp::LayerOp>(op); });
+                      llvm::IsaPred<pp::LayerOp, pp::ExchangedOp>);
 }
 
 /// The type that the function of \p layer gets, the layers before it having
@@ -193,7 +193,12 @@ LogicalResult PrecisionSetter::run(StringRef precisionName) {
       (!exit.getLoss().empty() && failed(keepMasters())))
     return failure();
   trained = findTrainedValues(model);
-  for (auto layer : model.getOps<pp::LayerOp>()) {
+  for (Operation &op : model.getBody().front()) {
+    if (auto exchanged = dyn_cast<pp::ExchangedOp>(op))
+      exchanged.getResult().setType(exchanged.getOperand().getType());
+    auto layer = dyn_cast<pp::LayerOp>(op);
+    if (!layer)
+      continue;
     FunctionType type = getType(layer);
     layer.setCallee(getVariant(layer, type).getSymName());
     for (auto [result, wanted] :

@@ -42,3 +42,25 @@ pp.channel @c activation from @s0 to @s1 : tensor<4xf32>
 pp.task @s0.f role F stage @s0 (%x: tensor<4xf32> = <channel "c">) -> () {
   pp.yield
 }
+
+// -----
+
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []
+// expected-error @below {{'pp.exchange' op is never read}}
+pp.exchange @x of @s0 peers 2 : tensor<2xf32>
+pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> (tensor<2xf32> = <sent "x">) {
+  pp.yield %x : tensor<2xf32>
+}
+
+// -----
+
+pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a"] parameters []
+pp.stage @s1 index 1 rank 1 chunk 0 first_layer 1 layers ["b"] parameters []
+pp.exchange @x of @s0 peers 2 : tensor<2xf32>
+pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> (tensor<2xf32> = <sent "x">) {
+  pp.yield %x : tensor<2xf32>
+}
+// expected-error @below {{uses exchange 'x', which is of stage 's0'}}
+pp.task @s1.f role F stage @s1 (%x: tensor<2xf32> = <received "x">) -> () {
+  pp.yield
+}

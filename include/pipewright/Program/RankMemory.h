@@ -84,6 +84,7 @@ private:
                                   bool isEval);
   mlir::LogicalResult touchTask(pp::TaskOp task);
   void touchChannel(llvm::StringRef name, bool isSend);
+  void touchExchange(llvm::StringRef name);
   void touchStep();
   void keepSends();
   void touch(pp::BindingAttr binding, int64_t bytes);

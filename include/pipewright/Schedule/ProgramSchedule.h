@@ -17,7 +17,8 @@ namespace pipewright {
 /// What the ranks' programs run, without their transfers. Programs count the
 /// micro-batches of a step, a schedule those of a direction. Eval programs have
 /// direction 0 only. A `pp.overlap` is a pair FB, in which a B with its W is
-/// the full backward BW.
+/// the full backward BW; one of a single branch is the action whose parts it
+/// runs.
 struct ProgramSchedule {
   Schedule schedule;
   /// Per rank, its program and the op of each action.

@@ -21,8 +21,8 @@ namespace pipewright {
 class StageGraph {
 public:
   /// Emits an error and fails if the stages of a direction are not numbered
-  /// from 0 without gaps, directions have not equally many stages, or a stage
-  /// has two tasks of one role.
+  /// from 0 without gaps, directions have not equally many stages, a stage has
+  /// two tasks of one role and part, or parts are not in order.
   static mlir::FailureOr<StageGraph> get(mlir::ModuleOp module);
 
   int64_t getDirections() const { return directions; }
@@ -36,8 +36,9 @@ public:
   }
   int64_t getRank(int64_t stage, int64_t direction = 0) const;
   Placement getPlacement() const;
-  /// The task of \p stage for \p role, or null.
-  pp::TaskOp getTask(int64_t stage, pp::Role role, int64_t direction = 0) const;
+  /// The tasks of \p stage for \p role, part by part; empty if there are none.
+  llvm::ArrayRef<pp::TaskOp> getParts(int64_t stage, pp::Role role,
+                                      int64_t direction = 0) const;
   /// True if any stage has a backward task.
   bool hasBackward() const;
   /// CheckOptions::roles of the tasks that exist.
@@ -62,6 +63,8 @@ public:
   /// The channels that \p task has as arguments, or as results, ascending.
   llvm::SmallVector<int64_t> getReads(pp::TaskOp task) const;
   llvm::SmallVector<int64_t> getWrites(pp::TaskOp task) const;
+  /// The exchanges for which \p task makes what is sent.
+  static llvm::SmallVector<llvm::StringRef> getExchanges(pp::TaskOp task);
 
 private:
   mlir::LogicalResult addStages(mlir::ModuleOp module);
@@ -72,7 +75,8 @@ private:
   /// Direction by direction.
   std::vector<pp::StageOp> stages;
   /// Per stage, by role.
-  std::vector<llvm::SmallVector<pp::TaskOp, 5>> tasks;
+  using Parts = llvm::SmallVector<pp::TaskOp, 1>;
+  std::vector<llvm::SmallVector<Parts, 5>> tasks;
   llvm::SmallVector<pp::ChannelOp> channels;
   llvm::StringMap<int64_t> stageNumbers, channelNumbers;
   llvm::StringMap<pp::TaskOp> taskNames;

@@ -22,22 +22,22 @@ static LogicalResult verifyAction(ActionOpTy action,
   if (!symbols.lookupNearestSymbolFrom<SymbolOpTy>(action,
                                                    action.getSymbolAttr()))
     return action.emitOpError("names '")
-           << action.getSymbol() << "', which is not a " << kind;
+           << action.getSymbol() << "', which is not " << kind;
   return success();
 }
 
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyAction<TaskOp>(*this, symbols, "task");
+  return verifyAction<TaskOp>(*this, symbols, "a task");
 }
 LogicalResult SendOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyAction<ChannelOp>(*this, symbols, "channel");
+  return verifyAction<ChannelOp>(*this, symbols, "a channel");
 }
 LogicalResult RecvOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyAction<ChannelOp>(*this, symbols, "channel");
+  return verifyAction<ChannelOp>(*this, symbols, "a channel");
 }
 
 LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyAction<ExchangeOp>(*this, symbols, "exchange");
+  return verifyAction<ExchangeOp>(*this, symbols, "an exchange");
 }
 
 LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {

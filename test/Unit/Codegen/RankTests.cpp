@@ -94,7 +94,8 @@ protected:
     description.planHash[0] = 17;
     description.planHash[31] = 200;
     description.ranks = 2;
-    description.dataParallel = 3;
+    description.dataParallel = 6;
+    description.expertParallel = 3;
     description.stages = 4;
     description.microbatches = 5;
     description.microbatchSize = 6;
@@ -113,13 +114,15 @@ protected:
                                {448, 576},
                                true,
                                1,
-                               {{0, 3, 640}, {1, 9, 768}}}};
+                               {{0, 3, 640}, {1, 9, 768}},
+                               3}};
     description.buffers = {
         {PPRT_BUFFER_OUTPUT, {896, 1 << 20}, 32, {0, 1, 0, 1, 0}, 1, -5}};
     TensorDescription value{"y", PPRT_BF16, {2, 4}, 16};
     description.channels = {
         {"y", PPRT_ACTIVATION, 10, 11, 12, 13, 14, value, 15},
         {"dy", PPRT_GRADIENT, 20, 21, 22, 23, 24, value, 25}};
+    description.exchanges = {{"rows.0.0", 30, 31, 1ull << 36, 32, 33}};
     description.tasks = {{"s0.f", PPRT_ROLE_F, 2, {{PPRT_BIND_GRADIENT, 3, 4}}},
                          {"s0.bw", PPRT_ROLE_BW, 5, {}}};
     description.inputs = {
@@ -207,7 +210,8 @@ TEST_F(CodegenRank, EmitsTheDescriptor) {
   EXPECT_EQ(d.planHash[31], 200);
   EXPECT_EQ(d.rank, 0u);
   EXPECT_EQ(d.ranks, 2u);
-  EXPECT_EQ(d.dataParallel, 3u);
+  EXPECT_EQ(d.dataParallel, 6u);
+  EXPECT_EQ(d.expertParallel, 3u);
   EXPECT_EQ(d.stages, 4u);
   EXPECT_EQ(d.microbatches, 5u);
   EXPECT_EQ(d.microbatchSize, 6u);
@@ -237,6 +241,7 @@ TEST_F(CodegenRank, EmitsTheDescriptor) {
   EXPECT_EQ(parameter.contributions[1].rank, 1u);
   EXPECT_EQ(parameter.contributions[1].layer, 9u);
   EXPECT_EQ(parameter.contributions[1].offset, 768u);
+  EXPECT_EQ(parameter.shards, 3u);
 
   ASSERT_EQ(d.bufferCount, 1u);
   EXPECT_EQ(d.buffers[0].kind, PPRT_BUFFER_OUTPUT);
@@ -259,6 +264,14 @@ TEST_F(CodegenRank, EmitsTheDescriptor) {
   EXPECT_EQ(channel.targetStage, 24u);
   EXPECT_EQ(channel.tensor.dtype, PPRT_BF16);
   EXPECT_EQ(channel.buffer, 25u);
+
+  ASSERT_EQ(d.exchangeCount, 1u);
+  EXPECT_STREQ(d.exchanges[0].name, "rows.0.0");
+  EXPECT_EQ(d.exchanges[0].id, 30u);
+  EXPECT_EQ(d.exchanges[0].stage, 31u);
+  EXPECT_EQ(d.exchanges[0].blockBytes, 1ull << 36);
+  EXPECT_EQ(d.exchanges[0].sent, 32u);
+  EXPECT_EQ(d.exchanges[0].received, 33u);
 
   ASSERT_EQ(d.taskCount, 2u);
   EXPECT_STREQ(d.tasks[1].name, "s0.bw");

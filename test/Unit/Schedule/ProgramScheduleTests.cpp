@@ -27,7 +27,7 @@ Schedule asPrograms(const Schedule &schedule, const StageGraph &graph) {
     for (const Action &action : schedule.getActions(rank)) {
       actions.push_back(action);
       if (action.kind != ActionKind::BW ||
-          !graph.getTask(action.stage, pp::Role::B, action.direction))
+          graph.getParts(action.stage, pp::Role::B, action.direction).empty())
         continue;
       actions.back().kind = ActionKind::B;
       actions.push_back(actions.back());
