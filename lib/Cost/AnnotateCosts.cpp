@@ -37,6 +37,7 @@ struct AnnotateCosts : pipewright::impl::AnnotateCostsBase<AnnotateCosts> {
 
 private:
   LogicalResult readFiles();
+  double getFilledRows(pp::LayerOp layer);
   pp::CostAttr price(pp::LayerOp layer, const LayerFunctions &functions);
   pp::CostAttr estimate(pp::LayerOp layer, nn::FunctionOp function);
   const MeasuredLayer *findMeasured(const LayerFunctions &functions);
@@ -70,13 +71,28 @@ static pp::CostAttr makeCost(pp::LayerOp layer, const RoleCosts &roles,
       getInputBytes(layer), pp::CostSource::Formula);
 }
 
+/// The part of the rows before the experts of \p layer that have one, if all
+/// peers send as many: of the places for its rows, a peer has all of them for
+/// each of the others, or as many as the capacity leaves.
+double AnnotateCosts::getFilledRows(pp::LayerOp layer) {
+  int64_t peers = 1;
+  for (Value argument : layer.getArguments())
+    if (auto exchange = argument.getDefiningOp<pp::ExchangedOp>())
+      peers = exchange.getPeers();
+  double part = 1.0 / peers;
+  if (capacity > 0)
+    part = std::max(part, 1 / capacity);
+  return std::min(part, 1.0);
+}
+
 /// Without a derivative: B and W repeat the contractions, and the result of
 /// each op that does arithmetic is kept, or with the policy `selective` that
 /// of each contraction, and the other ops are repeated.
 pp::CostAttr AnnotateCosts::estimate(pp::LayerOp layer,
                                      nn::FunctionOp function) {
+  double filledRows = getFilledRows(layer);
   FunctionCost contractions =
-      priceFunction(function, device, /*contractionsOnly=*/true);
+      priceFunction(function, device, /*contractionsOnly=*/true, filledRows);
   int64_t residualBytes = 0;
   for (Operation &op : function.getBody().front().without_terminator()) {
     std::optional<Work> work = FormulaRegistry::get().evaluate(&op);
@@ -84,7 +100,8 @@ pp::CostAttr AnnotateCosts::estimate(pp::LayerOp layer,
       residualBytes += work->bytesWritten;
   }
   RoleCosts roles;
-  roles.forward = priceFunction(function, device);
+  roles.forward =
+      priceFunction(function, device, /*contractionsOnly=*/false, filledRows);
   roles.backward = contractions;
   if (!layer.getParameters().empty())
     roles.weight = contractions;
@@ -96,8 +113,11 @@ pp::CostAttr AnnotateCosts::price(pp::LayerOp layer,
                                   const LayerFunctions &functions) {
   if (!functions.derivative)
     return estimate(layer, functions.forward);
+  double filledRows = getFilledRows(layer);
   auto priceRole = [&](nn::FunctionOp function) {
-    return function ? priceFunction(function, device) : FunctionCost();
+    return function ? priceFunction(function, device,
+                                    /*contractionsOnly=*/false, filledRows)
+                    : FunctionCost();
   };
   auto getKept = [&](pp::RematPolicy policy) {
     return getKeptBytes(layer, functions.derivative, functions.forward, policy);

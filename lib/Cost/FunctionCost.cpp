@@ -10,12 +10,15 @@
 
 #include "llvm/ADT/SetVector.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace pipewright;
 
 FunctionCost pipewright::priceFunction(nn::FunctionOp function,
                                        const Device &device,
-                                       bool contractionsOnly) {
+                                       bool contractionsOnly,
+                                       double filledRows) {
   FunctionCost cost;
   for (Operation &op : function.getBody().front().without_terminator()) {
     if (contractionsOnly && !op.hasTrait<nn::Contraction>())
@@ -23,6 +26,8 @@ FunctionCost pipewright::priceFunction(nn::FunctionOp function,
     std::optional<Work> work = FormulaRegistry::get().evaluate(&op);
     if (!work)
       continue;
+    if (isa<nn::ExpertMatMulOp, nn::ExpertOuterOp>(op))
+      work->flops = std::llround(work->flops * filledRows);
     cost.work += *work;
     // Views and constants are not started at all.
     if (work->bytesWritten != 0)

@@ -66,6 +66,7 @@ static void addCostPasses(OpPassManager &pm, const BuildOptions &options) {
   if (options.peers > 1) {
     costs.topologyFile = options.topology;
     costs.ranks = options.ranks;
+    costs.capacity = options.expertCapacity.value_or(0);
   }
   pm.addPass(createAnnotateCosts(costs));
 }

@@ -18,9 +18,11 @@ struct FunctionCost {
 };
 
 /// The cost of the ops of \p function one after the other on \p device; only
-/// of its contractions if \p contractionsOnly.
+/// of its contractions if \p contractionsOnly. Products by expert compute for
+/// the part \p filledRows of their rows, as others have no expert.
 FunctionCost priceFunction(nn::FunctionOp function, const Device &device,
-                           bool contractionsOnly = false);
+                           bool contractionsOnly = false,
+                           double filledRows = 1);
 
 /// The bytes that \p policy keeps of \p layer for its backward: saved results,
 /// and its own arguments and results as far as its B and W read them. With the

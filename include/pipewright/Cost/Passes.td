@@ -36,7 +36,10 @@ def AnnotateCosts : Pass<"pp-annotate-costs", "::mlir::ModuleOp"> {
     links to them and the sum of the blocks over their bandwidths. The replicas
     are pipelines of `ranks` devices of `topology`, one after the other;
     without a topology, links are as the profile has measured them, and without
-    either exchanges take no time.
+    either exchanges take no time. In these layers, products by expert compute
+    for as many rows as experts have if each has as many as the others: of the
+    places that a peer has for rows, one in as many as there are peers, or, with
+    a `capacity`, one in that.
   }];
   let options = [
     Option<"deviceName", "device", "std::string", "\"cpu\"",
@@ -50,7 +53,10 @@ def AnnotateCosts : Pass<"pp-annotate-costs", "::mlir::ModuleOp"> {
     Option<"topologyFile", "topology", "std::string", "\"\"",
            "name of a topology that Pipewright knows, or its file, for the "
            "times of exchanges (default: none)">,
-    Option<"ranks", "ranks", "int64_t", "1", "ranks of a pipeline">
+    Option<"ranks", "ranks", "int64_t", "1", "ranks of a pipeline">,
+    Option<"capacity", "capacity", "double", "0",
+           "most rows that go from a peer to another, as a multiple of an even "
+           "share (0: no limit)">
   ];
   let dependentDialects = ["::pipewright::pp::PPDialect"];
 }
