@@ -48,6 +48,16 @@ static LogicalResult checkKey(pp::LayerOp layer, int64_t index) {
   return success();
 }
 
+static LogicalResult checkExchange(pp::ExchangedOp exchanged) {
+  if (!exchanged.getOperand().getDefiningOp<pp::LayerOp>())
+    return exchanged.emitOpError("exchanges what no layer makes");
+  for (Operation *user : exchanged->getUsers())
+    if (!isa<pp::LayerOp>(user))
+      return exchanged.emitOpError("is used by '")
+             << user->getName() << "'; only layers use what is exchanged";
+  return success();
+}
+
 void VerifyLayers::runOnOperation() {
   pp::ModelOp model = pp::getModel(getOperation());
   if (!model)
@@ -57,6 +67,11 @@ void VerifyLayers::runOnOperation() {
   for (Operation &op : model.getBody().front().without_terminator()) {
     if (isa<pp::RandomKeyOp>(op))
       continue;
+    if (auto exchanged = dyn_cast<pp::ExchangedOp>(op)) {
+      if (failed(checkExchange(exchanged)))
+        return signalPassFailure();
+      continue;
+    }
     auto layer = dyn_cast<pp::LayerOp>(op);
     if (!layer) {
       op.emitOpError("is in no layer; run '--pp-form-layers' and "

@@ -41,3 +41,27 @@ pp.model @wrong_key(%x: tensor<4xf32> = #pp.input_spec<"x", axis = 0>) {
 nn.function @f(%x: tensor<4xf32>, %key: tensor<2xi64>) -> tensor<4xf32> {
   nn.return %x : tensor<4xf32>
 }
+
+// -----
+
+pp.model @exchanged_input(%x: tensor<4xf32> = #pp.input_spec<"x", axis = 0>) {
+  // expected-error @below {{exchanges what no layer makes}}
+  %y = pp.exchanged %x peers 2 : tensor<4xf32>
+  %z = pp.layer "a" @f(%y) parameters [] : (tensor<4xf32>) -> tensor<4xf32>
+  pp.return outputs ["y"] %z : tensor<4xf32>
+}
+nn.function @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  nn.return %x : tensor<4xf32>
+}
+
+// -----
+
+pp.model @exchanged_output(%x: tensor<4xf32> = #pp.input_spec<"x", axis = 0>) {
+  %y = pp.layer "a" @f(%x) parameters [] : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{is used by 'pp.return'; only layers use what is exchanged}}
+  %z = pp.exchanged %y peers 2 : tensor<4xf32>
+  pp.return outputs ["y"] %z : tensor<4xf32>
+}
+nn.function @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  nn.return %x : tensor<4xf32>
+}

@@ -52,7 +52,11 @@ Value nn::createCast(OpBuilder &builder, Location loc, Value value,
 Value nn::createSplatLike(OpBuilder &builder, Location loc, Value like,
                           double number) {
   RankedTensorType type = getType(like);
-  Attribute element = builder.getFloatAttr(type.getElementType(), number);
+  Type kind = type.getElementType();
+  Attribute element =
+      isa<FloatType>(kind)
+          ? Attribute(builder.getFloatAttr(kind, number))
+          : Attribute(builder.getIntegerAttr(kind, int64_t(number)));
   return ConstantOp::create(builder, loc, type,
                             DenseElementsAttr::get(type, element));
 }
