@@ -18,6 +18,8 @@ FakeSpec parseFakeSpec(const std::string &text) {
   FakeSpec spec;
   std::map<std::string, int64_t *> fields = {
       {"ranks", &spec.ranks},
+      {"replicas", &spec.replicas},
+      {"group", &spec.group},
       {"layers", &spec.layers},
       {"microbatches", &spec.microbatches},
       {"width", &spec.width},
@@ -59,8 +61,11 @@ FakeSpec parseFakeSpec(const std::string &text) {
 static int64_t width;
 static int64_t pauseMicroseconds;
 static std::vector<FakeRank::Action> stepProgram, evalProgram;
-static int64_t dieStep, hangStep, overflowStep, stepsBegun;
+static std::vector<uint32_t> reduced; ///< parameters, over replicas
+static int64_t dieStep, hangStep, overflowStep;
 static float largestGradient;
+/// Of a replica, which may be a thread.
+static thread_local int64_t stepsBegun;
 
 static float *getFloats(void *const *pointers, int index) {
   return static_cast<float *>(pointers[index]);
@@ -94,11 +99,14 @@ static void runLastForward(void *const *pointers) {
   *getFloats(pointers, 5) = static_cast<float>(width);
 }
 
+float FakeRank::limit(float gradient) {
+  bool overflows = gradient > largestGradient || stepsBegun == overflowStep;
+  return overflows ? INFINITY : gradient;
+}
+
 static void addGradients(const float *input, float w, float dy, int64_t i,
                          float *dw, float *dx) {
-  float product = dy * input[i];
-  bool overflows = product > largestGradient || stepsBegun == overflowStep;
-  *dw += overflows ? INFINITY : product;
+  *dw += FakeRank::limit(dy * input[i]);
   if (dx)
     dx[i] = dy * w;
 }
@@ -160,6 +168,8 @@ static void runProgram(PprtContext *context,
 }
 static void runStep(PprtContext *context) {
   runProgram(context, stepProgram);
+  if (!reduced.empty())
+    pprtAllReduce(context, reduced.data(), reduced.size());
   pprtUpdate(context);
 }
 static void runEval(PprtContext *context) { runProgram(context, evalProgram); }
@@ -168,10 +178,12 @@ static void runEval(PprtContext *context) { runProgram(context, evalProgram); }
 // The descriptor
 //===----------------------------------------------------------------------===//
 
-FakeRank::FakeRank(const FakeSpec &spec, uint32_t rank)
-    : spec(spec), rank(rank) {
+FakeRank::FakeRank(const FakeSpec &spec, uint32_t rank, uint32_t replica)
+    : spec(spec), rank(rank), process(replica * spec.ranks + rank) {
   if (spec.model == "tied")
     this->spec.layers = 2;
+  if (spec.model == "experts")
+    this->spec.layers = 1;
   uint32_t layers = this->spec.layers;
   for (uint32_t i = 0; i < layers; ++i) {
     uint32_t half = layers / 2;
@@ -190,11 +202,14 @@ FakeRank::FakeRank(const FakeSpec &spec, uint32_t rank)
     lossScale = addBuffer(PPRT_BUFFER_LOSS_SCALE, 4, 0, /*slots=*/1);
     prediction = addBuffer(PPRT_BUFFER_OUTPUT, spec.width * 4, 0);
   }
-  if (spec.model == "tied")
-    addTiedTasks();
-  else
-    addChainTasks();
-  addProgram();
+  if (spec.model == "experts") {
+    addExpertTasks();
+    addExpertProgram();
+  } else {
+    spec.model == "tied" ? addTiedTasks() : addChainTasks();
+    addProgram();
+  }
+  setFaults();
   finishDescriptor();
 }
 
@@ -299,6 +314,12 @@ void FakeRank::addParameter(const std::string &name, std::vector<int64_t> shape,
 void FakeRank::addParameters() {
   if (spec.model == "tied") {
     addParameter("shared", {2}, 0, {0, 1});
+    return;
+  }
+  if (spec.model == "experts") {
+    addParameter("expert", {1}, 0, {0});
+    parameters[0].shards = spec.group;
+    addParameter("factor", {spec.group}, 1, {0});
     return;
   }
   for (uint32_t i = 0; i < spec.layers; ++i)
@@ -429,7 +450,6 @@ static bool isRecv(const FakeRank::Action &action) {
 }
 
 void FakeRank::addProgram() {
-  evalProgram.clear();
   addForwards(evalProgram);
   stepProgram = evalProgram;
   addBackwards(stepProgram);
@@ -439,26 +459,34 @@ void FakeRank::addProgram() {
     // The task that uses it follows.
     std::rotate(send, recv, recv + (spec.crossed ? 2 : 1));
   }
-  width = spec.width;
-  pauseMicroseconds = spec.slowRank == rank ? 20000 : 0;
-  dieStep = spec.dieRank == rank ? spec.failStep : -1;
-  hangStep = spec.hangRank == rank ? spec.failStep : -1;
-  overflowStep = spec.overflowRank == rank ? spec.failStep : -1;
-  largestGradient = spec.halfRank == rank ? 65504 : INFINITY;
-  stepsBegun = 0;
+}
+
+void FakeRank::setFaults() {
+  pauseMicroseconds = spec.slowRank == process ? 20000 : 0;
+  dieStep = spec.dieRank == process ? spec.failStep : -1;
+  hangStep = spec.hangRank == process ? spec.failStep : -1;
+  overflowStep = spec.overflowRank == process ? spec.failStep : -1;
+  largestGradient = spec.halfRank == process ? 65504 : INFINITY;
 }
 
 void FakeRank::finishDescriptor() {
+  width = spec.width;
+  ::stepProgram = stepProgram;
+  ::evalProgram = evalProgram;
+  for (uint32_t i = 0; i < parameters.size() && spec.replicas > 1; ++i)
+    reduced.push_back(i);
+  // As large as the largest parameter.
+  descriptor.reductionOffset = allocate(8 * spec.group);
   outputs.push_back(
       {makeTensor("prediction", {1, spec.width}), /*axis=*/0, prediction});
   descriptor.abiVersion = PPRT_ABI_VERSION;
   descriptor.toolVersion = "test";
   descriptor.modelName = names.emplace_back(spec.model).c_str();
-  descriptor.planHash[0] = spec.otherPlanRank == rank;
+  descriptor.planHash[0] = spec.otherPlanRank == process;
   descriptor.rank = rank;
   descriptor.ranks = spec.ranks;
-  descriptor.dataParallel = 1;
-  descriptor.expertParallel = 1;
+  descriptor.dataParallel = spec.replicas;
+  descriptor.expertParallel = spec.group;
   descriptor.stages = stages.size();
   descriptor.microbatches = spec.microbatches;
   descriptor.microbatchSize = 1;
@@ -472,6 +500,8 @@ void FakeRank::finishDescriptor() {
   descriptor.buffers = buffers.data();
   descriptor.channelCount = channels.size();
   descriptor.channels = channels.data();
+  descriptor.exchangeCount = exchanges.size();
+  descriptor.exchanges = exchanges.data();
   descriptor.taskCount = tasks.size();
   descriptor.tasks = tasks.data();
   descriptor.inputCount = inputs.size();

@@ -13,6 +13,11 @@
 // `tied`: two layers with one parameter of two elements; each adds 10 to the
 // gradient of each element.
 //
+// `experts`: replicas in groups, each of which has one number of the parameter
+// `expert` and all of `factor`, one for each expert. Expert e multiplies the
+// inputs of all replicas of the group, times number e of `factor`; what all
+// experts make of an input is added up. One layer and one rank a pipeline.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PPRT_TEST_FAKERANK_H
@@ -27,7 +32,9 @@
 
 struct FakeSpec {
   std::string model = "chain";
-  int64_t ranks = 1;
+  int64_t ranks = 1;    ///< of a pipeline
+  int64_t replicas = 1; ///< pipelines
+  int64_t group = 1;    ///< pipelines that share experts
   int64_t layers = 2;
   int64_t microbatches = 1;
   int64_t width = 1;
@@ -53,8 +60,12 @@ FakeSpec parseFakeSpec(const std::string &text);
 /// take no argument that says whose they are.
 class FakeRank {
 public:
-  FakeRank(const FakeSpec &spec, uint32_t rank);
+  /// \p rank of pipeline \p replica.
+  FakeRank(const FakeSpec &spec, uint32_t rank, uint32_t replica);
   const PprtDescriptor &getDescriptor() const { return descriptor; }
+  /// What a task adds to a gradient: the number, or infinity if the
+  /// specification says so.
+  static float limit(float gradient);
 
   struct Action {
     void (*call)(PprtContext *, uint32_t, uint32_t);
@@ -85,9 +96,13 @@ private:
                     uint32_t order, const std::vector<uint32_t> &layers);
   int64_t addChannel(PprtChannelKind kind, uint32_t source, uint32_t target);
   void addChannels();
+  uint32_t addExchange();
+  void addExpertTasks();
+  void addExpertProgram();
   void addChainTasks();
   void addTiedTasks();
   void addProgram();
+  void setFaults();
   void addForwards(std::vector<Action> &program);
   void addBackwards(std::vector<Action> &program);
   void finishDescriptor();
@@ -95,14 +110,17 @@ private:
 
   FakeSpec spec;
   uint32_t rank;
+  uint32_t process; ///< among all
   PprtDescriptor descriptor = {};
   uint64_t arenaBytes = 0;
+  std::vector<Action> stepProgram, evalProgram;
   uint32_t lossSum = 0, lossWeight = 0, lossScale = 0, prediction = UINT32_MAX,
            target = 0;
   std::vector<Stage> stages;
   std::vector<PprtParameter> parameters;
   std::vector<PprtBuffer> buffers;
   std::vector<PprtChannel> channels;
+  std::vector<PprtExchange> exchanges;
   std::vector<PprtTask> tasks;
   std::vector<PprtInput> inputs;
   std::vector<PprtOutput> outputs;

@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
     return 1;
   FakeSpec spec = parseFakeSpec(argv[1]);
   uint32_t built = (getRank() + spec.rankShift) % spec.ranks;
-  FakeRank fake(spec, built);
+  FakeRank fake(spec, built, getRank() / spec.ranks);
   int status = pprtMain(argc - 1, argv + 1, &fake.getDescriptor());
   recordStatus(status);
   return status;

@@ -5,13 +5,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Launch.h"
+#include "RunLog.h"
 #include "data/Safetensors.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -53,29 +53,7 @@ protected:
 
   TemporaryFolder folder;
 };
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// The lines of a log; what is infinite, of which this parser has no notion, is
-/// null.
-std::vector<json> parseLines(const std::string &text) {
-  std::vector<json> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    const std::string infinity = ":Infinity";
-    if (size_t at = line.find(infinity); at != std::string::npos)
-      line.replace(at, infinity.size(), ":null");
-    lines.push_back(json::parse(line, nullptr, /*allow_exceptions=*/false));
-  }
-  return lines;
-}
 } // namespace
-
-/// Seconds within which a run that is to end has ended, on a machine that has
-/// other work too; one that hangs runs until the test is ended.
-static constexpr double soon = 60;
 
 TEST_F(RunTest, TransportsConform) {
   for (auto [ranks, name] : {std::pair(1, "self"), std::pair(1, "threads"),
