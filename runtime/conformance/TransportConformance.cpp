@@ -119,6 +119,40 @@ TEST(TransportConformance, WaitsForALateReceiver) {
   });
 }
 
+// As replicas exchange blocks: several exchanges are under way at a time, and
+// one rank comes late to one of them.
+TEST(TransportConformance, BlocksGoFromAllToAll) {
+  onEachRank([](const Rank &at) {
+    [[maybe_unused]] auto [transport, rank, size, next, previous] = at;
+    constexpr uint32_t count = 20000, rounds = 3;
+    auto makeBlock = [&](uint32_t round, uint32_t source, uint32_t target) {
+      return std::vector<uint32_t>(count,
+                                   (round * 100 + source) * 100 + target);
+    };
+    std::vector<std::vector<uint32_t>> sent(rounds * size),
+        received(rounds * size);
+    std::vector<Transport::Request> requests;
+    for (uint32_t i = 0; i < rounds * size; ++i) {
+      uint32_t round = i / size, peer = i % size;
+      if (peer == rank)
+        continue;
+      if (rank == round)
+        usleep(10000);
+      sent[i] = makeBlock(round, rank, peer);
+      received[i].resize(count);
+      requests.push_back(transport->startRecv(peer, 60 + round,
+                                              received[i].data(), count * 4));
+      requests.push_back(
+          transport->startSend(peer, 60 + round, sent[i].data(), count * 4));
+    }
+    for (Transport::Request request : requests)
+      transport->wait(request);
+    for (uint32_t i = 0; i < rounds * size; ++i)
+      if (i % size != rank)
+        EXPECT_EQ(received[i], makeBlock(i / size, i % size, rank));
+  });
+}
+
 TEST(TransportConformance, Collectives) {
   onEachRank([](const Rank &at) {
     [[maybe_unused]] auto [transport, rank, size, next, previous] = at;
