@@ -42,7 +42,8 @@ def VerifyComm : Pass<"pp-verify-comm", "::mlir::ModuleOp"> {
   let summary = "check that both ends of each channel are there";
   let description = [{
     Fails unless each `pp.channel` joins neighbouring stages, is written by one
-    task, of its source, and is read by tasks of its target only, at least one.
+    task, of its source, and is read by tasks of its target only, at least one,
+    and unless the same is true of each `pp.exchange` and its stage.
   }];
 }
 

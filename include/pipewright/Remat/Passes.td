@@ -55,7 +55,8 @@ def ApplyRemat : Pass<"pp-apply-remat", "::mlir::ModuleOp"> {
 
     Results of layers that are not full are kept if R or backward needs them. A
     stage that recomputes nothing has no R task; one of full layers alone keeps
-    nothing but what it received. The same functions compute the same bits.
+    nothing but what it received, be it from other replicas: R is one task even
+    where F is in parts, and exchanges nothing. The same functions compute the same bits.
   }];
   let dependentDialects = ["::pipewright::pp::PPDialect"];
 }

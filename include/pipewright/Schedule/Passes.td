@@ -21,7 +21,8 @@ def AttachSchedule : Pass<"pp-attach-schedule", "::mlir::ModuleOp"> {
     `--pp-order-messages` puts that right. If a stage recomputes, R runs right
     before its backward. A full backward of the schedule becomes B and W where a
     stage has these instead of BW. A pair becomes a `pp.overlap`, beside which
-    its messages and its recomputation are.
+    its messages and its recomputation are. So does a role in parts, with the
+    `pp.all_to_all` of what a part sends right after it.
 
     A search keeps the stages where they are and makes the step short by their
     costs. With `memory` it prefers schedules whose activations, as far as the
@@ -62,7 +63,8 @@ def CheckSchedule : Pass<"pp-check-schedule", "::mlir::ModuleOp"> {
     per micro-batch (S1), on the rank that holds the stage (S2), after what it
     needs (S3); that the ranks' orders, side by side, reach the end (S5); and
     that weight gradients are added in the order of micro-batches (S7). Of tasks
-    that overlap, none may read or write what another one writes (S3, S7).
+    that overlap, none may read or write what another one writes (S3, S7). The
+    parts of a role run in order, for one micro-batch, with their exchanges.
   }];
 }
 
@@ -76,6 +78,11 @@ def CheckComm : Pass<"pp-check-comm", "::mlir::ModuleOp"> {
     with a transport in which a message moves when both ends are ready (S5). One
     run of the process network decides this for all interleavings; a cycle is
     shown rank by rank.
+
+    Exchanges between replicas are no part of it: all replicas run these
+    programs, and the run that is found goes on in all of them at once, each
+    exchange between ranks that have all come to it. A network of processes that
+    can reach its end in one way reaches it in each.
   }];
   let options = [
     Option<"transport", "transport", "std::string", "\"blocking\"",

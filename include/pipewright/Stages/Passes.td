@@ -21,8 +21,8 @@ def BalanceStages : Pass<"pp-balance-stages", "::mlir::ModuleOp"> {
 
     The heaviest stage is as light as possible; then the sum of squares is
     smallest; then the fewest bytes cross. Layers without parameters (the loss)
-    stay with the layer before them: more stages than layers with parameters
-    are an error.
+    stay with the layer before them, and so do layers that get rows from other
+    replicas: more stages than other layers are an error.
   }];
   let options = [
     Option<"ranks", "ranks", "int64_t", "1", "pipeline ranks">,
@@ -61,6 +61,11 @@ def OutlineStages : Pass<"pp-outline-stages", "::mlir::ModuleOp"> {
     `pp.channel`s from the stage that makes them to the next one that uses
     them, and on from there; their gradients return the same way.
 
+    Where layers use what replicas exchange (`pp.exchanged`), F, and B or BW, go
+    on in another part: the part before it makes what the declared `pp.exchange`
+    sends, later ones read what it receives. The gradient of what is exchanged
+    is exchanged too. Whatever else one part makes for a later one is saved.
+
     Each stage adds its contributions to the gradient it received, from its
     last layer to its first: the same sums in the same order for every cut.
     Model inputs and random keys are read where they are used and never cross.
@@ -85,7 +90,7 @@ def VerifyStages : Pass<"pp-verify-stages", "::mlir::ModuleOp"> {
   let description = [{
     Fails unless the stages of each direction are numbered from 0, hold the
     layers of the model in order, each once, list the parameters of their
-    layers, and have one F task.
+    layers, and have one F task, in one or several parts.
   }];
 }
 
