@@ -58,8 +58,8 @@ public:
   mlir::OpOperand *findParameter(mlir::Operation *op) const;
   mlir::OpOperand *findNumbers(mlir::Operation *op) const;
 
-  /// The value of \p value if it is a constant of one number, which regions have
-  /// copies of; null if not.
+  /// The value of \p value if it is a constant of one number, which regions
+  /// have copies of; null if not.
   static mlir::DenseElementsAttr getSplat(mlir::Value value);
 
 private:

@@ -30,20 +30,22 @@ public:
   Value splat(Value like, int64_t number) {
     return nn::createSplatLike(builder, loc, like, double(number));
   }
-  template <typename OpTy> Value create(Value lhs, Value rhs) {
+  template <typename OpTy>
+  Value create(Value lhs, Value rhs) {
     return OpTy::create(builder, loc, lhs.getType(), lhs, rhs);
   }
-  template <typename OpTy> Value create(Value lhs, int64_t rhs) {
+  template <typename OpTy>
+  Value create(Value lhs, int64_t rhs) {
     return create<OpTy>(lhs, splat(lhs, rhs));
   }
   Value compare(nn::Comparison predicate, Value lhs, Value rhs) {
-    auto type = cast<RankedTensorType>(lhs.getType()).clone(builder.getI1Type());
+    auto type =
+        cast<RankedTensorType>(lhs.getType()).clone(builder.getI1Type());
     return nn::CompareOp::create(builder, loc, type, predicate, lhs, rhs);
   }
   /// \p value where it is below \p limit, elsewhere \p other.
   Value selectBelow(Value value, int64_t limit, Value below, Value other) {
-    Value condition =
-        compare(nn::Comparison::Less, value, splat(value, limit));
+    Value condition = compare(nn::Comparison::Less, value, splat(value, limit));
     return nn::SelectOp::create(builder, loc, below.getType(), condition, below,
                                 other);
   }
@@ -107,16 +109,17 @@ RowPlaces pipewright::createPlaces(OpBuilder &builder,
   Value place = build.create<nn::AddOp>(
       build.create<nn::MulOp>(peer, blockRows), earlier);
   if (blockRows < region.countRows())
-    place = build.selectBelow(earlier, blockRows, place,
-                              build.splat(place, all));
+    place =
+        build.selectBelow(earlier, blockRows, place, build.splat(place, all));
 
   auto type = cast<RankedTensorType>(numbers.getType()).clone({all});
   Value rows = nn::InvertIndicesOp::create(builder, region.loc, type, place);
   // Zeros are moved to where there is no row: there, they are to stand for the
   // number behind the last one.
-  Value local = build.create<nn::SubOp>(
-      number, build.create<nn::MulOp>(peer, experts));
-  Value moved = createMove(builder, region.loc,
-                           build.create<nn::SubOp>(local, experts), rows, place);
+  Value local =
+      build.create<nn::SubOp>(number, build.create<nn::MulOp>(peer, experts));
+  Value moved =
+      createMove(builder, region.loc, build.create<nn::SubOp>(local, experts),
+                 rows, place);
   return {place, rows, build.create<nn::AddOp>(moved, experts)};
 }

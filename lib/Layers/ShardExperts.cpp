@@ -54,7 +54,8 @@ LogicalResult ShardExperts::checkOptions() {
            << int64_t(peers);
   if (!(capacity >= 0))
     return getOperation().emitError("no peer can take ")
-           << llvm::formatv("{0}", double(capacity)).str() << " times its share of rows";
+           << llvm::formatv("{0}", double(capacity)).str()
+           << " times its share of rows";
   return success();
 }
 
@@ -98,8 +99,8 @@ LogicalResult ShardExperts::findShards(Parameters &shards) {
         if (OpOperand *parameter = called.experts->findParameter(op))
           parts.insert(parameter->get());
     for (pp::LayerOp layer : called.layers) {
-      auto arguments = llvm::drop_begin(
-          nn::FunctionOp(function).getArguments(), layer.getArguments().size());
+      auto arguments = llvm::drop_begin(nn::FunctionOp(function).getArguments(),
+                                        layer.getArguments().size());
       for (auto [argument, name] :
            llvm::zip_equal(arguments, layer.getParameters()))
         (parts.contains(argument) ? shards : wholes).try_emplace(name, layer);

@@ -118,12 +118,15 @@ SplitExperts::Ops SplitExperts::findPrepareOps(const Values &needed) {
 
 /// \p captures in the order of a layer function's arguments.
 SmallVector<Value> SplitExperts::sortCaptures(const Values &captures) {
-  SmallVector<Value> data, key, parameters;
-  for (Value value : captures)
-    (isParameter(value) ? parameters : isKey(value) ? key : data)
-        .push_back(value);
-  data.append(key);
-  data.append(parameters);
+  SmallVector<Value> data, keys, parameters;
+  for (Value value : captures) {
+    if (isParameter(value))
+      parameters.push_back(value);
+    else
+      (isKey(value) ? keys : data).push_back(value);
+  }
+  llvm::append_range(data, keys);
+  llvm::append_range(data, parameters);
   return data;
 }
 
@@ -202,9 +205,8 @@ SplitExperts::Part SplitExperts::buildPrepare() {
   for (Value value : kept)
     results.push_back(body.mapping.lookup(value));
   for (const ExpertRegion &region : regions.getRegions()) {
-    RowPlaces places =
-        createPlaces(body.builder, region, body.mapping.lookup(region.numbers),
-                     sharing);
+    RowPlaces places = createPlaces(
+        body.builder, region, body.mapping.lookup(region.numbers), sharing);
     for (Value rows : region.rows)
       results.push_back(createMove(body.builder, region.loc,
                                    body.mapping.lookup(rows), places.rows,
@@ -250,9 +252,9 @@ public:
 private:
   void copySplat(Value value) {
     auto type = withRows(value.getType(), places);
-    mapping.map(value, nn::ConstantOp::create(body.builder, value.getLoc(),
-                                              type,
-                                              ExpertRegions::getSplat(value).resizeSplat(type)));
+    mapping.map(value, nn::ConstantOp::create(
+                           body.builder, value.getLoc(), type,
+                           ExpertRegions::getSplat(value).resizeSplat(type)));
   }
   /// The numbers of experts, with one that there is where a row has none: its
   /// results go nowhere. Made before \p user.
@@ -301,18 +303,15 @@ SplitExperts::Part SplitExperts::buildCombine(const Ops &ops) {
   for (const ExpertRegion &region : regions.getRegions()) {
     int64_t count = sharing.countPlaces(region);
     Value places = body.addArgument(region.numbers.getType());
-    Value rows =
-        body.addArgument(withRows(region.numbers.getType(), count));
+    Value rows = body.addArgument(withRows(region.numbers.getType(), count));
     for (Value value : region.results)
       body.mapping.map(
           value, createMove(body.builder, region.loc,
                             body.addArgument(withRows(value.getType(), count)),
                             places, rows));
   }
-  SmallVector<Value> made =
-      llvm::to_vector(llvm::make_filter_range(getResults(), [this](Value value) {
-        return isCombined(value);
-      }));
+  SmallVector<Value> made = llvm::to_vector(llvm::make_filter_range(
+      getResults(), [this](Value value) { return isCombined(value); }));
   Part part;
   part.captures = findCaptures(ops, made);
   body.capture(part.captures);
@@ -339,92 +338,4 @@ SplitExperts::SplitExperts(nn::FunctionOp function, pp::LayerOp layer,
   symbols.remove(function);
   for (Part *part : {&prepare, &experts, &combine})
     symbols.insert(part->function, Block::iterator(function));
-}
-
-//===----------------------------------------------------------------------===//
-// Layers
-//===----------------------------------------------------------------------===//
-
-/// Makes the layers in the place of one.
-class SplitExperts::Layers {
-public:
-  Layers(pp::LayerOp whole, nn::FunctionOp function)
-      : builder(whole), whole(whole) {
-    for (auto [argument, value] :
-         llvm::zip(function.getBody().getArguments(), whole.getArguments()))
-      known[argument] = value;
-  }
-
-  /// Makes the layer of \p part; its first arguments are \p arguments.
-  ValueRange create(const Twine &suffix, const Part &part,
-                    SmallVector<Value> arguments) {
-    SmallVector<Attribute> parameters;
-    for (Value value : part.captures) {
-      if (auto found = known.find(value); found != known.end()) {
-        arguments.push_back(renewKey(found->second));
-        continue;
-      }
-      unsigned index = cast<BlockArgument>(value).getArgNumber();
-      parameters.push_back(
-          whole.getParameters()[index - whole.getArguments().size()]);
-    }
-    nn::FunctionOp function = part.function;
-    return pp::LayerOp::create(builder, whole.getLoc(),
-                               function.getResultTypes(),
-                               (whole.getName() + suffix).str(),
-                               function.getSymName(), arguments,
-                               builder.getArrayAttr(parameters),
-                               /*cost=*/pp::CostAttr())
-        .getOutputs();
-  }
-
-  Value exchange(Value blocks, int64_t peers) {
-    return pp::ExchangedOp::create(builder, whole.getLoc(), blocks, peers);
-  }
-
-  /// What is there for values of the whole function.
-  DenseMap<Value, Value> known;
-
-private:
-  /// \p value, or a key of its own if it is one.
-  Value renewKey(Value value) {
-    if (auto key = value.getDefiningOp<pp::RandomKeyOp>())
-      return builder.clone(*key)->getResult(0);
-    return value;
-  }
-
-  OpBuilder builder;
-  pp::LayerOp whole;
-};
-
-void SplitExperts::replace(pp::LayerOp layer) {
-  Layers layers(layer, function);
-  ValueRange made = layers.create("", prepare, {});
-  auto take = [](ValueRange &values) {
-    Value first = values.front();
-    values = values.drop_front();
-    return first;
-  };
-  for (Value value : kept)
-    layers.known[value] = take(made);
-  SmallVector<Value> sent, received;
-  SmallVector<std::pair<Value, Value>> places;
-  for (const ExpertRegion &region : regions.getRegions()) {
-    for (size_t i = 0; i <= region.rows.size(); ++i)
-      sent.push_back(layers.exchange(take(made), sharing.peers));
-    Value placeOf = take(made);
-    places.push_back({placeOf, take(made)});
-  }
-  made = layers.create("/experts", experts, sent);
-  for (auto [region, place] : llvm::zip_equal(regions.getRegions(), places)) {
-    received.append({place.first, place.second});
-    for (size_t i = 0; i < region.results.size(); ++i)
-      received.push_back(layers.exchange(take(made), sharing.peers));
-  }
-  made = layers.create("/combine", combine, received);
-  for (auto [result, output] :
-       llvm::zip_equal(getResults(), layer.getOutputs()))
-    output.replaceAllUsesWith(isCombined(result) ? take(made)
-                                                 : layers.known.at(result));
-  layer.erase();
 }
