@@ -219,9 +219,9 @@ typedef struct PprtDescriptor {
   uint64_t arenaBytes;
   uint64_t messageBytes;    /* at its end, which only messages use: a device may
                                have other memory for them */
-  uint64_t reductionOffset; /* with several pipelines, of room for one of
-                               `dataParallel` parts of any gradient, during
-                               pprtUpdate */
+  uint64_t reductionOffset; /* with several pipelines, of room for the part
+                               of any gradient that one of those who add it up
+                               does, during pprtUpdate */
 
   uint32_t parameterCount;
   uint32_t bufferCount;
