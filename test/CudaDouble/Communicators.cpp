@@ -137,8 +137,8 @@ static bool areAlike(const Part &a, const Part &b) {
          a.reduction == b.reduction && a.peer == b.peer;
 }
 
-/// How many elements a rank gives and gets.
-static std::pair<size_t, size_t> getCounts(const Part &part, size_t ranks) {
+std::pair<size_t, size_t> cudadouble::getCounts(const Part &part,
+                                                size_t ranks) {
   if (part.kind == Part::AllGather)
     return {part.count, part.count * ranks};
   if (part.kind == Part::ReduceScatter)

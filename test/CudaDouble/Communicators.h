@@ -90,6 +90,8 @@ struct NcclWorld {
 };
 
 size_t getBytes(ncclDataType_t type);
+/// How many elements a rank of \p ranks gives and gets.
+std::pair<size_t, size_t> getCounts(const Part &part, size_t ranks);
 
 } // namespace cudadouble
 

@@ -367,12 +367,49 @@ static OperationPtr makeOperation(Communicator &comm,
   return operation;
 }
 
+/// The bytes that \p part uses of a rank of \p ranks, perhaps none.
+static std::vector<Access> getAccesses(const Part &part, size_t ranks) {
+  auto [given, gotten] = getCounts(part, ranks);
+  size_t bytes = getBytes(part.type);
+  std::vector<Access> accesses;
+  if (part.source)
+    accesses.push_back({part.source, given * bytes, /*isWrite=*/false});
+  if (part.target)
+    accesses.push_back({part.target, gotten * bytes, /*isWrite=*/true});
+  return accesses;
+}
+
+static bool areInConflict(const Access &a, const Access &b) {
+  auto *first = static_cast<const char *>(a.data);
+  auto *second = static_cast<const char *>(b.data);
+  return (a.isWrite || b.isWrite) && first < second + b.bytes &&
+         second < first + a.bytes;
+}
+
+/// The calls of a group run beside each other.
+static void checkOverlaps(const std::vector<GroupCall> &calls) {
+  std::vector<Access> earlier;
+  for (const GroupCall &call : calls) {
+    std::vector<Access> mine =
+        getAccesses(call.part, call.comm->clique->devices.size());
+    for (const Access &access : mine)
+      for (const Access &other : earlier)
+        if (areInConflict(access, other))
+          machine().report(std::string("a group with a ") +
+                           getName(call.part.kind) + " of " +
+                           call.comm->describe() +
+                           " writes bytes that it uses twice");
+    earlier.insert(earlier.end(), mine.begin(), mine.end());
+  }
+}
+
 /// One operation for each communicator, in the order of the first calls. It is
 /// on all streams that it was called with, each of which waits for it.
 static void launch(const std::vector<GroupCall> &calls) {
   if (calls.size() > mostPartsOfGroup)
     machine().report("a group has " + std::to_string(calls.size()) +
                      " operations");
+  checkOverlaps(calls);
   std::vector<Communicator *> order;
   for (const GroupCall &call : calls)
     if (std::find(order.begin(), order.end(), call.comm) == order.end())

@@ -228,6 +228,17 @@ TEST(Messages, CarryTheirBytes) {
   }
 }
 
+TEST(Messages, OfAGroupMustNotUseWhatOneReceives) {
+  expectFault("writes bytes that it uses twice", [](Rank &rank) {
+    rank.make(rank.down);
+    ncclGroupStart();
+    rank.send(rank.down, rank.comm, count / 2);
+    ncclRecv(rank.value + count / 2 - 1, count / 2, ncclFloat32, rank.getPeer(),
+             rank.comm, rank.down);
+    ncclGroupEnd();
+  });
+}
+
 TEST(Messages, DeadlockIfBothSendFirst) {
   expectFault("deadlock", [](Rank &rank) {
     rank.make(rank.down);
