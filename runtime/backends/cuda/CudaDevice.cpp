@@ -466,12 +466,16 @@ StartedMessage CudaDevice::startRecv(const DeviceMessage &message) {
   });
 }
 
+/// What is sent leaves and what is received arrives at one time.
 std::vector<StartedMessage>
 CudaDevice::startExchange(const BlockExchange &exchange) {
-  uint64_t bytes = exchange.peers.size() * exchange.blockBytes;
-  DeviceMessage message = {
-      Activity::RecvRows, exchange.index, exchange.microbatch,
-      /*peer=*/0,         exchange.tag,   exchange.received,   bytes};
+  DeviceMessage message = {Activity::RecvRows,
+                           exchange.index,
+                           exchange.microbatch,
+                           exchange.peers[exchange.place],
+                           exchange.tag,
+                           exchange.received,
+                           exchange.peers.size() * exchange.blockBytes};
   StartedMessage received =
       startMessage(message, [&](Lane, cudaStream_t stream) {
         transfers->exchange(exchange, stream);
@@ -538,6 +542,11 @@ void CudaDevice::drain() {
   copies.finishReadings();
 }
 
+static bool isTraced(Activity activity) {
+  return activity == Activity::Run || activity == Activity::Send ||
+         activity == Activity::Recv || activity == Activity::RecvRows;
+}
+
 void CudaDevice::addToTrace() {
   auto getTime = [&](uint32_t event) {
     float milliseconds = 0;
@@ -546,8 +555,7 @@ void CudaDevice::addToTrace() {
     return stepBegin + static_cast<int64_t>(double(milliseconds) * 1e6);
   };
   for (const Action &action : actions)
-    if (action.activity == Activity::Run || action.activity == Activity::Send ||
-        action.activity == Activity::Recv)
+    if (isTraced(action.activity))
       trace.add({action.activity, action.index, action.microbatch,
                  getTime(action.begin), getTime(action.end)});
 }

@@ -26,19 +26,25 @@ static bool isShared(const PprtDescriptor &descriptor,
   return shared && parameter.trainable && parameter.contributionCount > 1;
 }
 
+static void findSums(const PprtDescriptor &descriptor,
+                     const PprtParameter &parameter,
+                     std::array<bool, laneCount> &found) {
+  if (isShared(descriptor, parameter))
+    found[TiedGradients] = true;
+  if (!parameter.trainable || descriptor.forwardOnly)
+    return;
+  bool isShard = parameter.shards > 1;
+  if (descriptor.dataParallel > (isShard ? parameter.shards : 1))
+    found[isShard ? ShardGradients : ReplicaGradients] = true;
+}
+
 std::array<bool, laneCount> cuda::findLanes(const PprtDescriptor &descriptor) {
   std::array<bool, laneCount> found = {};
   for (uint32_t i = 0; i < descriptor.channelCount; ++i)
     if (descriptor.channels[i].source != descriptor.channels[i].target)
       found[getLane(descriptor, i)] = true;
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i)
-    if (isShared(descriptor, descriptor.parameters[i]))
-      found[TiedGradients] = true;
-  found[ReplicaGradients] =
-      descriptor.dataParallel > 1 && !descriptor.forwardOnly;
-  uint32_t peers = descriptor.expertParallel;
-  found[ShardGradients] =
-      found[ReplicaGradients] && peers > 1 && peers < descriptor.dataParallel;
+    findSums(descriptor, descriptor.parameters[i], found);
   found[Exchanges] = descriptor.exchangeCount > 0;
   return found;
 }

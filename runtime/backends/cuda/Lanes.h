@@ -34,6 +34,13 @@ enum Lane : uint32_t {
   laneCount
 };
 
+/// Whether its messages are between replicas of one rank, not between ranks of
+/// one pipeline: all of a group have such a lane, or none has.
+inline bool isOfReplicas(Lane lane) {
+  return lane == ReplicaGradients || lane == ShardGradients ||
+         lane == Exchanges;
+}
+
 Lane getLane(const PprtDescriptor &descriptor, uint32_t channel);
 
 inline Lane getLane(const PprtDescriptor &descriptor,

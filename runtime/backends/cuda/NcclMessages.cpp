@@ -27,12 +27,17 @@
 using namespace pprt;
 using namespace pprt::cuda;
 
+/// NCCL has room for so many operations at a time.
+static constexpr uint32_t mostOfGroup = 128;
+static const char *const unreachable = "cannot reach a peer";
+
 namespace {
 class NcclMessages : public Messages {
 public:
   explicit NcclMessages(const DeviceSetup &setup)
       : descriptor(setup.descriptor), transport(setup.transport),
-        replica(transport.getRank() / descriptor.ranks) {}
+        replica(transport.getRank() / descriptor.ranks),
+        used(findLanes(descriptor)) {}
   ~NcclMessages() override;
 
   Status connect() override;
@@ -40,8 +45,8 @@ public:
             cudaStream_t stream) override;
   void receive(const DeviceMessage &message, Lane lane,
                cudaStream_t stream) override;
-  bool addsUp() const override { return true; }
   void exchange(const BlockExchange &exchange, cudaStream_t stream) override;
+  bool addsUp() const override { return true; }
   void allReduce(const std::vector<Reals> &sums, Lane lane,
                  cudaStream_t stream) override;
   Status poll() override;
@@ -51,18 +56,25 @@ private:
   Status checkDevices();
   Status createWorld();
   Status createLanes();
+  /// Those of one color, which is not negative, share a communicator for
+  /// \p lane.
+  int getColor(Lane lane) const;
+  Status createLane(Lane lane);
   Status warmUp(Lane lane);
+  Status warmUpChannels(Lane lane);
+  Status warmUpExchanges();
   Status warmUpSums(Lane lane);
-  /// Ranks of one number have a communicator for \p lane.
-  uint32_t getGroup(Lane lane) const;
   /// Waits until \p communicator has done what it was asked to.
   Status settle(ncclComm_t communicator, ncclResult_t result, const char *what);
+  Status exchangeBlocks(const BlockExchange &exchange, cudaStream_t stream,
+                        const char *what);
   void finish(Lane lane, ncclResult_t result, const char *what);
   void disconnect(ncclComm_t communicator);
 
   const PprtDescriptor &descriptor;
   Transport &transport;
   uint32_t replica; ///< number of the pipeline
+  std::array<bool, laneCount> used;
   ncclComm_t world = nullptr;
   std::array<ncclComm_t, laneCount> lanes = {};
 };
@@ -176,45 +188,49 @@ Status NcclMessages::createWorld() {
   return settle(world, result, "cannot connect the devices of all ranks");
 }
 
-uint32_t NcclMessages::getGroup(Lane lane) const {
-  uint32_t peers = descriptor.expertParallel, ranks = descriptor.ranks;
-  switch (lane) {
-  case ReplicaGradients:
-    return descriptor.rank;
-  case ShardGradients:
-    return replica % peers * ranks + descriptor.rank;
-  case Exchanges:
-    return replica / peers * ranks + descriptor.rank;
-  default:
+int NcclMessages::getColor(Lane lane) const {
+  if (!isOfReplicas(lane))
     return replica;
-  }
+  // Each communicator takes memory of the device.
+  if (!used[lane])
+    return NCCL_SPLIT_NOCOLOR;
+  uint32_t place = replica % descriptor.expertParallel;
+  uint32_t group = replica / descriptor.expertParallel;
+  uint32_t number = lane == ShardGradients ? place
+                    : lane == Exchanges    ? group
+                                           : 0;
+  return number * descriptor.ranks + descriptor.rank;
 }
 
-/// A communicator for each lane that a rank uses, of all ranks of a pipeline or
-/// of replicas of a rank.
-Status NcclMessages::createLanes() {
-  std::array<bool, laneCount> mine = findLanes(descriptor);
-  std::vector<std::array<bool, laneCount>> all(transport.getSize());
-  gather(transport, mine.data(), sizeof mine, all.data());
-  for (const std::array<bool, laneCount> &used : all)
-    for (uint32_t lane = 0; lane < laneCount; ++lane)
-      mine[lane] |= used[lane];
-  broadcast(transport, mine.data(), sizeof mine);
-  for (uint32_t lane = 0; lane < laneCount; ++lane) {
-    if (!mine[lane])
-      continue;
-    ncclConfig_t config = makeConfig();
-    ncclComm_t &made = lanes[lane];
-    ncclResult_t result =
-        ncclCommSplit(world, getGroup(static_cast<Lane>(lane)),
-                      transport.getRank(), &made, &config);
-    // The new one is there when the old one has done it.
-    for (ncclComm_t *communicator : {&world, &made})
+/// Ranks of a pipeline are numbered as in it, replicas in their order.
+Status NcclMessages::createLane(Lane lane) {
+  ncclConfig_t config = makeConfig();
+  ncclComm_t &made = lanes[lane];
+  ncclResult_t result =
+      ncclCommSplit(world, getColor(lane), transport.getRank(), &made, &config);
+  // The new one is there when the old one has done it.
+  for (ncclComm_t *communicator : {&world, &made})
+    if (*communicator)
       if (Status status =
               settle(*communicator, result, "cannot connect a lane");
           status.failed())
         return status;
-  }
+  return Status();
+}
+
+/// All ranks take part for each lane that one of them uses.
+Status NcclMessages::createLanes() {
+  std::array<bool, laneCount> anywhere = used;
+  std::vector<std::array<bool, laneCount>> all(transport.getSize());
+  gather(transport, used.data(), sizeof used, all.data());
+  for (const std::array<bool, laneCount> &other : all)
+    for (uint32_t lane = 0; lane < laneCount; ++lane)
+      anywhere[lane] |= other[lane];
+  broadcast(transport, anywhere.data(), sizeof anywhere);
+  for (uint32_t lane = 0; lane < laneCount; ++lane)
+    if (anywhere[lane])
+      if (Status status = createLane(static_cast<Lane>(lane)); status.failed())
+        return status;
   return Status();
 }
 
@@ -255,28 +271,29 @@ Status NcclMessages::warmUpSums(Lane lane) {
   ncclResult_t result =
       ncclAllReduce(compute.workspace, compute.workspace, 1, ncclFloat32,
                     ncclSum, lanes[lane], compute.stream);
-  Status status = settle(lanes[lane], result, "cannot reach a peer");
-  if (status.failed())
-    return status;
-  check(cudaStreamSynchronize(compute.stream), "cannot reach a peer");
-  return Status();
+  return settle(lanes[lane], result, unreachable);
+}
+
+/// Connects replicas by an exchange of a byte with each.
+Status NcclMessages::warmUpExchanges() {
+  const ComputeStream &compute = getComputeStream();
+  uint32_t count = descriptor.expertParallel;
+  BlockExchange bytes = {};
+  bytes.place = replica % count;
+  bytes.peers.resize(count);
+  bytes.sent = static_cast<uint8_t *>(compute.workspace);
+  bytes.received = bytes.sent + count;
+  bytes.blockBytes = 1;
+  check(cudaMemsetAsync(bytes.sent, 0, count, compute.stream),
+        "cannot clear device memory");
+  return exchangeBlocks(bytes, compute.stream, unreachable);
 }
 
 /// Sends a byte over each connection of the channels of \p lane. Gradients of
 /// tied parameters pass only when all ranks have come to the end of the step.
-Status NcclMessages::warmUp(Lane lane) {
-  if (lane == ReplicaGradients || lane == ShardGradients)
-    return warmUpSums(lane);
+Status NcclMessages::warmUpChannels(Lane lane) {
   std::set<uint32_t> targets, sources;
-  if (lane == Exchanges)
-    for (uint32_t place = 0; place < descriptor.expertParallel; ++place)
-      targets.insert(place);
-  else
-    findPeers(descriptor, lane, targets, sources);
-  if (lane == Exchanges) {
-    targets.erase(replica % descriptor.expertParallel);
-    sources = targets;
-  }
+  findPeers(descriptor, lane, targets, sources);
   if (targets.empty() && sources.empty())
     return Status();
   const ComputeStream &compute = getComputeStream();
@@ -291,11 +308,16 @@ Status NcclMessages::warmUp(Lane lane) {
     ncclSend(bytes + place++, 1, ncclUint8, peer, lanes[lane], compute.stream);
   for (uint32_t peer : sources)
     ncclRecv(bytes + place++, 1, ncclUint8, peer, lanes[lane], compute.stream);
-  Status status = settle(lanes[lane], ncclGroupEnd(), "cannot reach a peer");
-  if (status.failed())
-    return status;
-  check(cudaStreamSynchronize(compute.stream), "cannot reach a peer");
-  return Status();
+  return settle(lanes[lane], ncclGroupEnd(), unreachable);
+}
+
+Status NcclMessages::warmUp(Lane lane) {
+  Status status = !isOfReplicas(lane) ? warmUpChannels(lane)
+                  : lane == Exchanges ? warmUpExchanges()
+                                      : warmUpSums(lane);
+  if (!status.failed())
+    check(cudaStreamSynchronize(getComputeStream().stream), unreachable);
+  return status;
 }
 
 /// Takes leave of the peers. That it fails is no failure of the run.
@@ -319,12 +341,15 @@ NcclMessages::~NcclMessages() {
 // Messages
 //===----------------------------------------------------------------------===//
 
+static void failOn(const Status &status) {
+  if (status.failed())
+    fail(status.getCode(), status.getMessage());
+}
+
 /// What depends on the message may only be given to the stream once NCCL has
 /// put it there.
 void NcclMessages::finish(Lane lane, ncclResult_t result, const char *what) {
-  Status status = settle(lanes[lane], result, what);
-  if (status.failed())
-    fail(status.getCode(), status.getMessage());
+  failOn(settle(lanes[lane], result, what));
 }
 
 void NcclMessages::send(const DeviceMessage &message, Lane lane,
@@ -343,33 +368,44 @@ void NcclMessages::receive(const DeviceMessage &message, Lane lane,
          "cannot receive");
 }
 
+/// In round i each sends to the peer i places behind it and receives from the
+/// one i places before it, so that all have the same rounds in a group.
+Status NcclMessages::exchangeBlocks(const BlockExchange &exchange,
+                                    cudaStream_t stream, const char *what) {
+  uint64_t bytes = exchange.blockBytes;
+  uint32_t place = exchange.place, count = exchange.peers.size();
+  check(cudaMemcpyAsync(exchange.received + place * bytes,
+                        exchange.sent + place * bytes, bytes,
+                        cudaMemcpyDeviceToDevice, stream),
+        what);
+  constexpr uint32_t most = mostOfGroup / 2;
+  for (uint32_t begin = 1; begin < count; begin += most) {
+    ncclGroupStart();
+    for (uint32_t i = begin; i < std::min(begin + most, count); ++i) {
+      uint32_t target = (place + i) % count;
+      uint32_t source = (place + count - i) % count;
+      ncclSend(exchange.sent + target * bytes, bytes, ncclUint8, target,
+               lanes[Exchanges], stream);
+      ncclRecv(exchange.received + source * bytes, bytes, ncclUint8, source,
+               lanes[Exchanges], stream);
+    }
+    Status status = settle(lanes[Exchanges], ncclGroupEnd(), what);
+    if (status.failed())
+      return status;
+  }
+  return Status();
+}
+
 void NcclMessages::exchange(const BlockExchange &exchange,
                             cudaStream_t stream) {
-  uint64_t bytes = exchange.blockBytes;
-  ncclComm_t communicator = lanes[Exchanges];
-  ncclGroupStart();
-  for (uint32_t place = 0; place < exchange.peers.size(); ++place) {
-    if (place == exchange.place)
-      continue;
-    ncclSend(exchange.sent + place * bytes, bytes, ncclUint8, place,
-             communicator, stream);
-    ncclRecv(exchange.received + place * bytes, bytes, ncclUint8, place,
-             communicator, stream);
-  }
-  finish(Exchanges, ncclGroupEnd(), "cannot exchange rows");
-  check(cudaMemcpyAsync(exchange.received + exchange.place * bytes,
-                        exchange.sent + exchange.place * bytes, bytes,
-                        cudaMemcpyDeviceToDevice, stream),
-        "cannot exchange rows");
+  failOn(exchangeBlocks(exchange, stream, "cannot exchange rows"));
 }
 
 void NcclMessages::allReduce(const std::vector<Reals> &sums, Lane lane,
                              cudaStream_t stream) {
-  // NCCL has room for so many operations at a time.
-  constexpr size_t most = 128;
-  for (size_t begin = 0; begin < sums.size(); begin += most) {
+  for (size_t begin = 0; begin < sums.size(); begin += mostOfGroup) {
     ncclGroupStart();
-    for (size_t i = begin; i < std::min(begin + most, sums.size()); ++i)
+    for (size_t i = begin; i < std::min(begin + mostOfGroup, sums.size()); ++i)
       ncclAllReduce(sums[i].data, sums[i].data, sums[i].count,
                     sums[i].isWide ? ncclFloat64 : ncclFloat32, ncclSum,
                     lanes[lane], stream);

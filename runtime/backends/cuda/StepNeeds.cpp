@@ -31,7 +31,8 @@ StagedBytes cuda::getStagedBytes(const PprtDescriptor &descriptor) {
 
 size_t cuda::countEvents(const PprtDescriptor &descriptor) {
   size_t tasks = descriptor.taskCount * descriptor.microbatches;
-  size_t messages = descriptor.channelCount * descriptor.microbatches;
+  size_t messages = (descriptor.channelCount + descriptor.exchangeCount) *
+                    descriptor.microbatches;
   // A tied gradient goes to the owner and comes back; between replicas, a part
   // goes to each and comes from each, and so does its sum.
   for (uint32_t i = 0; i < descriptor.parameterCount; ++i) {
