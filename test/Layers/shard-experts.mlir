@@ -163,3 +163,42 @@ nn.function @head(%x: tensor<8x3xf32>, %key: tensor<2xi64>) -> tensor<8x3xf32> {
   %y = nn.mul %x, %mask : tensor<8x3xf32>
   nn.return %y : tensor<8x3xf32>
 }
+
+// -----
+
+// A look-up by other shapes of numbers is no matter of the experts: its
+// parameter stays whole, in the part that uses it. So does one whose rows other
+// ops look up, too; they go to the experts.
+
+pp.parameter @w : tensor<4x3x3xf32> = dense<0.0> : tensor<4x3x3xf32>
+// CHECK: pp.parameter @input_bias : tensor<4x3xf32>
+// CHECK: pp.parameter @output_bias : tensor<4x3xf32>
+pp.parameter @input_bias : tensor<4x3xf32> = dense<0.0> : tensor<4x3xf32>
+pp.parameter @output_bias : tensor<4x3xf32> = dense<0.0> : tensor<4x3xf32>
+// CHECK-LABEL: pp.model @whole_biases
+pp.model @whole_biases(%x: tensor<8x3xf32> = #pp.input_spec<"x", axis = 0>, %experts: tensor<4x2xi64> = #pp.input_spec<"experts", axis = 0>) {
+  // CHECK-NEXT: %[[A:.*]]:5 = pp.layer "h.0" @h.0({{.*}}) parameters [@input_bias]
+  // CHECK: pp.layer "h.0/experts" @"h.0/experts"({{.*}}) parameters [@w]
+  // CHECK: %[[Y:.*]] = pp.layer "h.0/combine" @"h.0/combine"({{.*}}) parameters [@output_bias]
+  // CHECK-NEXT: pp.return outputs ["y", "sums"] %[[Y]], %[[A]]#0
+  %y, %sums = pp.layer "h.0" @h.0(%x, %experts) parameters [@w, @input_bias, @output_bias] : (tensor<8x3xf32>, tensor<4x2xi64>) -> (tensor<4x2x3xf32>, tensor<3xf32>)
+  pp.return outputs ["y", "sums"] %y, %sums : tensor<4x2x3xf32>, tensor<3xf32>
+}
+// CHECK: nn.function @h.0(
+// CHECK: nn.gather %{{.*}} axis 0 : tensor<4x3xf32>, tensor<8xi64> -> tensor<8x3xf32>
+// CHECK: nn.function @"h.0/experts"(
+// CHECK-NOT: nn.gather
+// CHECK: nn.function @"h.0/combine"(
+// CHECK: nn.gather %{{.*}} axis 0 : tensor<4x3xf32>, tensor<4x2xi64> -> tensor<4x2x3xf32>
+// CAPACITY-LABEL: pp.model @whole_biases
+nn.function @h.0(%x: tensor<8x3xf32>, %experts: tensor<4x2xi64>, %w: tensor<4x3x3xf32>, %input_bias: tensor<4x3xf32>, %output_bias: tensor<4x3xf32>) -> (tensor<4x2x3xf32>, tensor<3xf32>) {
+  %numbers = nn.reshape %experts : tensor<4x2xi64> -> tensor<8xi64>
+  %0 = nn.gather %input_bias, %numbers axis 0 : tensor<4x3xf32>, tensor<8xi64> -> tensor<8x3xf32>
+  %1 = nn.add %x, %0 : tensor<8x3xf32>
+  %2 = nn.expert_matmul %1, %w, %numbers : tensor<8x3xf32>, tensor<4x3x3xf32>, tensor<8xi64> -> tensor<8x3xf32>
+  %3 = nn.reshape %2 : tensor<8x3xf32> -> tensor<4x2x3xf32>
+  %4 = nn.gather %output_bias, %experts axis 0 : tensor<4x3xf32>, tensor<4x2xi64> -> tensor<4x2x3xf32>
+  %y = nn.add %3, %4 : tensor<4x2x3xf32>
+  %sums = nn.reduce sum %input_bias axes [0] : tensor<4x3xf32> -> tensor<3xf32>
+  nn.return %y, %sums : tensor<4x2x3xf32>, tensor<3xf32>
+}
