@@ -57,7 +57,7 @@ std::optional<LinkClass> Topology::getLinkToReplica(int64_t ranks,
     return std::nullopt;
   LinkClass link = getLink(0, ranks * replica);
   if (link.sharing == LinkSharing::Node)
-    link.bytesPerSecond /= std::min(ranks, getDevices(/*node=*/0));
+    link.bytesPerSecond /= std::min(ranks * replica, getDevices(/*node=*/0));
   return link;
 }
 

@@ -39,6 +39,13 @@ std::vector<PlanLayer> pipewright::makePlanLayers(ModuleOp module,
     }
     layer.parameterBytes =
         pp::getParameterBytes(parameters.getArrayRef(), symbols, copies);
+    parameters.remove_if([&](Attribute name) {
+      auto symbol = cast<FlatSymbolRefAttr>(name);
+      return symbols.lookup<pp::ParameterOp>(symbol.getValue()).getShards() ==
+             1;
+    });
+    layer.shardBytes =
+        pp::getParameterBytes(parameters.getArrayRef(), symbols, copies);
   }
   return layers;
 }

@@ -219,6 +219,14 @@ PlanSearcher::makeProblem(const PlanShape &shape, const Schedule &schedule) {
                                        shape.ranks);
   problem.updateLatency =
       machine->getReduceLatency(shape.replicas, shape.ranks);
+  if (int64_t peers = request.options.peers; peers > 1) {
+    int64_t holders = shape.replicas / peers, distance = shape.ranks * peers;
+    problem.shardGainPerByte =
+        machine->getReduceSecondsPerByte(model.copies, shape.replicas,
+                                         shape.ranks) -
+        machine->getReduceSecondsPerByte(model.copies, holders, distance);
+    problem.updateLatency += machine->getReduceLatency(holders, distance);
+  }
   if (schedule.getDirections() > 1)
     problem.updateSecondsPerByte +=
         machine->getExchangeSecondsPerByte(model.copies);

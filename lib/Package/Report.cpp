@@ -217,7 +217,7 @@ void pipewright::printPlan(const PlanSummary &plan, const PredictedStep &step,
   if (plan.replicas > 1)
     stream << formatv(", in {0} pipelines", plan.replicas);
   if (plan.peers > 1)
-    stream << formatv(", of which each {0} share out the experts", plan.peers);
+    stream << formatv(", in groups of {0} that share experts out", plan.peers);
   stream << '\n';
   stream << formatv("predicted step {0}, bubble {1:P1}, from {2}\n\n",
                     formatSeconds(step.makespan), step.bubbleRatio, step.costs);

@@ -53,6 +53,7 @@ private:
                                 getEnd(begins, stage) - begins[stage]);
   }
   int64_t getParameterBytes(ArrayRef<size_t> begins, int64_t rank) const;
+  double getUpdateSeconds(ArrayRef<size_t> begins, int64_t rank) const;
   void measureMemory(JudgedCut &cut) const;
   int64_t measurePeak(int64_t rank, ArrayRef<int64_t> kept,
                       ArrayRef<int64_t> recomputed) const;
@@ -173,6 +174,15 @@ int64_t CutJudge::getParameterBytes(ArrayRef<size_t> begins,
   return bytes;
 }
 
+double CutJudge::getUpdateSeconds(ArrayRef<size_t> begins, int64_t rank) const {
+  int64_t shardBytes = 0;
+  for (HeldStage one : held[rank])
+    for (const PlanLayer &layer : getLayers(begins, one.stage))
+      shardBytes += layer.shardBytes;
+  return problem.updateSecondsPerByte * getParameterBytes(begins, rank) -
+         problem.shardGainPerByte * shardBytes;
+}
+
 /// As little as fits into the rank's memory; what holds least if none does.
 void CutJudge::chooseForRank(ArrayRef<size_t> begins, int64_t rank,
                              std::vector<Remat> &remats) const {
@@ -274,12 +284,10 @@ void CutJudge::measureTime(JudgedCut &cut) const {
       cost.messageBytes = problem.layers[end].bytesBefore;
     cut.costs.stages.push_back(cost);
   }
-  int64_t parameterBytes = 0;
+  double slowest = 0;
   for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-    parameterBytes =
-        std::max(parameterBytes, getParameterBytes(cut.begins, rank));
-  cut.updateSeconds =
-      problem.updateLatency + problem.updateSecondsPerByte * parameterBytes;
+    slowest = std::max(slowest, getUpdateSeconds(cut.begins, rank));
+  cut.updateSeconds = problem.updateLatency + slowest;
   cut.stepSeconds = simulateCut(schedule, cut.costs) + cut.updateSeconds;
 }
 

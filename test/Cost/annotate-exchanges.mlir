@@ -34,12 +34,13 @@ nn.function @experts(%x: tensor<4x4xf32>, %n: tensor<4xi64>) -> tensor<4x4xf32> 
 
 // -----
 
-// Four replicas: one on the bus, two over ethernet. The latencies are at the
-// same time. Nothing goes back where the derivative has no B.
+// Four replicas: one on the bus, two over the ethernet, which both ranks of the
+// node share. The latencies are at the same time. Nothing goes back where the
+// derivative has no B.
 
 // CHECK-LABEL: pp.model @without_backward
 pp.model @without_backward(%x: tensor<4x4xf32> = #pp.input_spec<"x", axis = 0>) {
-  // BUS: pp.layer "a" {{.*}} picoseconds_f = 10000000160048, picoseconds_b = 0,
+  // BUS: pp.layer "a" {{.*}} picoseconds_f = 10000000160080, picoseconds_b = 0,
   %0 = pp.exchanged %x peers 4 : tensor<4x4xf32>
   %1 = pp.layer "a" @act(%0) parameters [] : (tensor<4x4xf32>) -> tensor<4x4xf32>
   pp.return outputs ["y"] %1 : tensor<4x4xf32>

@@ -99,7 +99,8 @@ public:
   }
   /// The link from a rank of the first pipeline to its \p replica, if the first
   /// has \p ranks and those after it follow on the devices; nothing if there
-  /// are too few. All ranks of a node send at the same time.
+  /// are too few. All ranks of a node whose replica is on another one send at
+  /// the same time.
   std::optional<LinkClass> getLinkToReplica(int64_t ranks,
                                             int64_t replica) const;
   /// What a message from one device to another occupies: the way out and the

@@ -29,9 +29,10 @@ struct CutSearchProblem {
   /// Latency in seconds, and the machine, whose bandwidth is in bytes per
   /// second. The rest is the search's.
   CostModel costs;
-  /// A rank's update takes so long for each of its parameterBytes, and so long
-  /// in any case; a step ends with the slowest.
-  double updateSecondsPerByte = 0, updateLatency = 0;
+  /// A rank's update takes so long for each of its parameterBytes, so much less
+  /// for each of its shardBytes, and so long in any case; a step ends with the
+  /// slowest.
+  double updateSecondsPerByte = 0, shardGainPerByte = 0, updateLatency = 0;
   /// Simulated actions that the search may spend. The first cut is judged
   /// whatever it takes.
   int64_t budget = 20'000'000;

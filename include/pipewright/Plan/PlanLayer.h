@@ -49,6 +49,8 @@ struct PlanLayer {
   int64_t forward = 0, backward = 0, weight = 0;
   /// Of its parameters, their gradients and what the optimizer keeps.
   int64_t parameterBytes = 0;
+  /// Those of them that are of parts of parameters, which fewer replicas hold.
+  int64_t shardBytes = 0;
   /// Bytes that cross if a stage begins at the layer: 0 for the first one.
   int64_t bytesBefore = 0;
   /// Kept for backward if nothing, or only what is expensive, is kept.

@@ -86,6 +86,21 @@ TEST(Topology, SharesWaysOutAndIn) {
         EXPECT_TRUE(ways.insert(pairs.getWays(from, to)).second);
 }
 
+TEST(Topology, JoinsReplicas) {
+  Topology topology = makeTwoNodes(LinkSharing::Pair, LinkSharing::Node);
+  auto getLink = [&](int64_t ranks, int64_t replica) {
+    return *topology.getLinkToReplica(ranks, replica);
+  };
+  EXPECT_EQ(getLink(2, 1).name, "fast");
+  EXPECT_EQ(getLink(2, 1).bytesPerSecond, 4);
+  // Three ranks leave the first node at once.
+  EXPECT_EQ(getLink(2, 2).name, "slow");
+  EXPECT_DOUBLE_EQ(getLink(2, 2).bytesPerSecond, 4. / 3);
+  EXPECT_DOUBLE_EQ(getLink(3, 1).bytesPerSecond, 4. / 3);
+  EXPECT_FALSE(topology.getLinkToReplica(2, 3));
+  EXPECT_FALSE(topology.getLinkToReplica(6, 1));
+}
+
 TEST(Topology, GroupsDevicesThatNothingTellsApart) {
   using Groups = std::vector<std::vector<int64_t>>;
   Topology topology = makeTwoNodes(LinkSharing::Pair, LinkSharing::Pair);

@@ -82,6 +82,22 @@ struct EqualLayers : testing::Test {
   JudgedCut cut;
 };
 
+TEST_F(EqualLayers, UpdateShardsFaster) {
+  for (PlanLayer &layer : layers)
+    layer.parameterBytes = 10;
+  layers.front().parameterBytes = 20;
+  problem.updateSecondsPerByte = 2;
+  problem.updateLatency = 5;
+  Begins begins = {0, 4, 8, 12};
+  EXPECT_EQ(judgeCut(problem, begins).updateSeconds, 5 + 2 * 50);
+  // The slowest rank is another one then: the second one has no shards.
+  layers.front().shardBytes = 20;
+  problem.shardGainPerByte = 1.5;
+  EXPECT_EQ(judgeCut(problem, begins).updateSeconds, 5 + 2 * 40);
+  problem.shardGainPerByte = 0.5;
+  EXPECT_EQ(judgeCut(problem, begins).updateSeconds, 5 + 2 * 50 - 0.5 * 20);
+}
+
 TEST_F(EqualLayers, WithoutALimit) {
   EXPECT_EQ(search(1000), 132);
   EXPECT_EQ(cut.begins, (Begins{0, 4, 8, 12}));
