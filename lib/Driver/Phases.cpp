@@ -39,6 +39,9 @@ static void addImportPasses(OpPassManager &pm, const BuildOptions &options) {
 static void addLayersPasses(OpPassManager &pm, const BuildOptions &options) {
   pm.addPass(createFormLayers());
   pm.addPass(createOutlineLayers());
+  if (options.peers > 1)
+    pm.addPass(createShardExperts(
+        {options.peers, options.expertCapacity.value_or(0)}));
   pm.addPass(createVerifyLayers());
 }
 
