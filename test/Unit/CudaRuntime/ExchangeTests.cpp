@@ -10,6 +10,8 @@
 #include "launch/Collectives.h"
 
 #include <atomic>
+#include <cstdio>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -110,6 +112,34 @@ TEST(Exchanges, HaveNoOrderWithOtherTasks) {
     for (const std::string &problem : problems)
       EXPECT_NE(problem.find("without an order"), std::string::npos) << problem;
   }
+}
+
+static uint32_t countLines(const std::string &path, const char *text) {
+  std::ifstream file(path);
+  uint32_t count = 0;
+  for (std::string line; std::getline(file, line);)
+    count += line.find(text) != std::string::npos;
+  return count;
+}
+
+/// Two steps on two ranks. What is to be recorded for that is there before.
+TEST(Exchanges, AreTraced) {
+  Ranks ranks;
+  ranks.traceFile = testing::TempDir() + "/exchanges.json";
+  EXPECT_EQ(runRanks(ranks,
+                     [&](ExchangeRank &rank) {
+                       rank.runStep(1);
+                       rank.runStep(2);
+                       Status status =
+                           rank.trace.write(ranks.traceFile, rank.transport,
+                                            rank.model.descriptor);
+                       EXPECT_FALSE(status.failed()) << status.getMessage();
+                     }),
+            Problems());
+  for (const char *name : {"\"RECV x.0.0 mb0\",\"cat\":\"communication\"",
+                           "\"RECV x.0.0 mb1\",\"cat\":\"communication\""})
+    EXPECT_EQ(countLines(ranks.traceFile, name), 4u) << name;
+  std::remove(ranks.traceFile.c_str());
 }
 
 //===----------------------------------------------------------------------===//
