@@ -29,15 +29,19 @@ class Layout:
     chunks: int | None = None  # as many as the schedule usually has
     target: str = "cpu"
     replicas: int = 1  # which share the case's micro-batches
+    peers: int = 1  # replicas of which each has a part of all experts
 
     def __str__(self) -> str:
         chunks = "" if self.chunks is None else f", {self.chunks} chunks"
         cut = f"{self.ranks} ranks, {self.schedule}{chunks}, remat {self.remat}"
-        return cut if self.replicas == 1 else f"{cut}, {self.replicas} pipelines"
+        if self.replicas == 1:
+            return cut
+        groups = "" if self.peers == 1 else f" in groups of {self.peers}"
+        return f"{cut}, {self.replicas} pipelines{groups}"
 
     def folder_name(self) -> str:
         cut = f"{self.ranks}-{self.schedule}-{self.chunks or 0}-{self.remat}"
-        return f"{cut}-{self.target}-{self.replicas}"
+        return f"{cut}-{self.target}-{self.replicas}-{self.peers}"
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ def build_case(
         target=layout.target,
         microbatches=case.microbatches // layout.replicas,
         dp=layout.replicas,
+        ep=layout.peers,
         microbatch_size=case.microbatch_size,
         loss=case.loss,
         optimizer=case.optimizer,
