@@ -33,7 +33,7 @@ struct ZeroBubbleRow {
 };
 
 /// Models of 1.5, 6.2, 14.6 and 28.3 billion parameters, three rows each.
-inline constexpr ZeroBubbleRow zeroBubbleTable[] = {
+inline const ZeroBubbleRow zeroBubbleTable[] = {
     {8, 24, {18.522, 18.086, 9.337}, .601, .2431, .1585, .1083, .0433},
     {8, 32, {18.513, 18.086, 9.331}, .626, .1985, .1242, .0837, .0039},
     {8, 64, {18.546, 18.097, 9.321}, .762, .1240, .0674, .0444, .0026},

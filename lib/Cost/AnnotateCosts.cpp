@@ -269,5 +269,8 @@ void AnnotateCosts::runOnOperation() {
           addExchanges(cost, functions, exchanges.getSeconds(layer)));
     }
   }
+  pp::getModel(getOperation()).walk([&](pp::ExchangedOp exchange) {
+    exchange.setPicoseconds(toPicoseconds(exchanges.getSeconds(exchange)));
+  });
   pp::setPhase(getOperation(), pp::Phase::Cost);
 }

@@ -33,6 +33,23 @@ static CostModel getCosts(const PlanSummary &plan) {
   return costs;
 }
 
+/// Adds the parts of roles, which the plan does not list, from \p graph.
+static void addParts(const StageGraph &graph, CostModel &costs) {
+  constexpr double secondsPerMicrosecond = 1e-6;
+  CostModel known = graph.getCosts();
+  for (auto [cost, source] : llvm::zip_equal(costs.stages, known.stages)) {
+    cost.forwardParts = source.forwardParts;
+    cost.backwardParts = source.backwardParts;
+    cost.hasWeightTask = source.hasWeightTask;
+    for (std::vector<RolePart> *parts :
+         {&cost.forwardParts, &cost.backwardParts})
+      for (RolePart &part : *parts) {
+        part.compute *= secondsPerMicrosecond;
+        part.exchange *= secondsPerMicrosecond;
+      }
+  }
+}
+
 void pipewright::addLink(const PredictedMachine &machine, CostModel &costs) {
   costs.latency = machine.latencySeconds;
   costs.machine.bandwidth = machine.bytesPerSecond;
@@ -128,8 +145,10 @@ FailureOr<StepModel> pipewright::readStepModel(ModuleOp module,
       plan.forwardOnly ? pp::ProgramKind::Eval : pp::ProgramKind::Step);
   if (failed(programs))
     return failure();
-  return StepModel{std::move(programs->schedule), getCosts(plan),
-                   /*updateSeconds=*/0, plan.microbatchSize};
+  StepModel model{std::move(programs->schedule), getCosts(plan),
+                  /*updateSeconds=*/0, plan.microbatchSize};
+  addParts(*graph, model.costs);
+  return model;
 }
 
 FailureOr<StepModel> pipewright::makeStepModel(

@@ -6,6 +6,8 @@
 
 #include "pipewright/Schedule/Simulator.h"
 
+#include "pipewright/Schedule/PairOverlap.h"
+
 #include "DryRun.h"
 #include "ScheduleTasks.h"
 #include "TransferRun.h"
@@ -32,12 +34,50 @@ double MachineModel::findFactor(int64_t rank, int64_t index) const {
   return factor * (1 + jitter * (2 * uniform - 1));
 }
 
+/// The parts of \p action, which computes for one stage.
+static std::vector<RolePart> getParts(const CostModel &costs,
+                                      const Action &action) {
+  const StageCost &cost = costs.stages[action.stage];
+  bool isForward = action.kind == ActionKind::F;
+  std::vector<RolePart> parts =
+      isForward ? cost.forwardParts : cost.backwardParts;
+  if (parts.empty())
+    return {{costs.getDuration(action), 0}};
+  if (action.kind == ActionKind::BW && cost.hasWeightTask)
+    parts.push_back({cost.w, 0});
+  return parts;
+}
+
+/// The time of a pair whose branches take turns: one goes on up to its next
+/// exchange, and the other one computes during that.
+static double getPairDuration(const CostModel &costs, const Action &pair) {
+  std::vector<RolePart> branches[] = {getParts(costs, pair.parts[0]),
+                                      getParts(costs, pair.parts[1])};
+  llvm::SmallVector<Segment, 16> segments;
+  std::optional<int64_t> last[2];
+  size_t turns = std::max(branches[0].size(), branches[1].size());
+  for (size_t turn = 0; turn < turns; ++turn)
+    for (size_t branch : {0, 1}) {
+      if (turn >= branches[branch].size())
+        continue;
+      const RolePart &part = branches[branch][turn];
+      for (auto [lane, time] :
+           {std::pair(SegmentLane::Compute, part.compute),
+            std::pair(SegmentLane::Communication, part.exchange)}) {
+        Segment &segment = segments.emplace_back();
+        segment.lane = lane;
+        segment.time = time;
+        if (last[branch])
+          segment.after.push_back(*last[branch]);
+        last[branch] = segments.size() - 1;
+      }
+    }
+  return runSegments(segments);
+}
+
 double CostModel::getDuration(const Action &action) const {
-  if (action.kind == ActionKind::FB) {
-    if (pair)
-      return *pair;
-    return getDuration(action.parts[0]) + getDuration(action.parts[1]);
-  }
+  if (action.kind == ActionKind::FB)
+    return pair ? *pair : getPairDuration(*this, action);
   const StageCost &cost = stages[action.stage];
   switch (action.kind) {
   case ActionKind::F:

@@ -13,8 +13,6 @@
 using namespace mlir;
 using namespace pipewright;
 
-static constexpr double picosecondsPerMicrosecond = 1e6;
-
 ActionKind pipewright::getActionKind(pp::Role role) {
   switch (role) {
   case pp::Role::F:
@@ -150,21 +148,6 @@ std::vector<std::vector<ActionKind>> StageGraph::getRoles() const {
         kinds.push_back(getActionKind(pp::TaskOp(parts.front()).getRole()));
   }
   return roles;
-}
-
-CostModel StageGraph::getCosts() const {
-  CostModel costs;
-  for (pp::StageOp stage : ArrayRef(stages).take_front(getStages())) {
-    StageCost cost;
-    if (std::optional<pp::CostAttr> known = stage.getCost()) {
-      cost.f = known->getPicosecondsF() / picosecondsPerMicrosecond;
-      cost.b = known->getPicosecondsB() / picosecondsPerMicrosecond;
-      cost.w = known->getPicosecondsW() / picosecondsPerMicrosecond;
-      cost.r = known->getPicosecondsR() / picosecondsPerMicrosecond;
-    }
-    costs.stages.push_back(cost);
-  }
-  return costs;
 }
 
 int64_t StageGraph::getStageNumber(StringRef name) const {

@@ -13,6 +13,8 @@
 // CHECK-LABEL: pp.model @exchanged
 pp.model @exchanged(%x: tensor<4x4xf32> = #pp.input_spec<"x", axis = 0>, %n: tensor<4xi64> = #pp.input_spec<"n", axis = 0>) {
   // CHECK: pp.layer "a" {{.*}} picoseconds_f = 160000, picoseconds_b = 0,
+  // BUS: pp.exchanged {{.*}} peers 2 picoseconds 1000000000032 : tensor<4x4xf32>
+  // BUS: pp.exchanged {{.*}} peers 2 picoseconds 1000000000016 : tensor<4xi64>
   // BUS: pp.layer "a/experts" {{.*}} picoseconds_f = 2000000160048, picoseconds_b = 1000000000032,
   // ETHERNET: pp.layer "a/experts" {{.*}} picoseconds_f = 20000000160096, picoseconds_b = 10000000000064,
   // MEASURED: pp.layer "a/experts" {{.*}} picoseconds_f = 13000000160000, picoseconds_b = 8500000000000,

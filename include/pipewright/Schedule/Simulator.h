@@ -17,6 +17,12 @@
 
 namespace pipewright {
 
+/// A part of a role, and the exchange between replicas behind it.
+struct RolePart {
+  double compute = 0;
+  double exchange = 0;
+};
+
 /// Times of one micro-batch in any one unit: forward, gradient for the inputs,
 /// gradient for the weights. A full backward takes b + w.
 struct StageCost {
@@ -29,6 +35,11 @@ struct StageCost {
   double activationBytes = 0;
   /// Bytes that it passes on to the next stage, and gets gradients for.
   double messageBytes = 0;
+  /// Where replicas exchange rows: the parts of F, which add up to f, and of
+  /// the backward, to b or, unless W is a task of its own, to b + w. Empty:
+  /// one.
+  std::vector<RolePart> forwardParts = {}, backwardParts = {};
+  bool hasWeightTask = false;
 };
 
 /// What makes a step longer than the work of its stages.
@@ -74,7 +85,8 @@ struct CostModel {
   /// From the end of an action to its use on another rank. With links that
   /// differ, an estimate of it for those who look at no links.
   double latency = 0;
-  /// The time of an overlapped pair; without it, the sum of both parts.
+  /// The time of an overlapped pair; without it, the sum of both parts, but for
+  /// exchanges of one during which the other one computes.
   std::optional<double> pair = std::nullopt;
   MachineModel machine = {};
 

@@ -10,6 +10,7 @@
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
 
 #include <gtest/gtest.h>
 
@@ -91,6 +92,58 @@ INSTANTIATE_TEST_SUITE_P(
       llvm::erase(name, '-');
       return name;
     });
+
+/// F and BW in two parts each, of two layers; 2 us of an exchange are in the
+/// costs of the second.
+TEST(Stages, CostTheirPartsWithoutExchanges) {
+  MLIRContext context;
+  context.loadDialect<nn::NNDialect, pp::PPDialect>();
+  auto module = parseSourceString<ModuleOp>(R"(
+    pp.model @m(%x: tensor<2xf32> = #pp.input_spec<"x", axis = 0>) {
+      %0 = pp.layer "a" @f(%x) parameters [] cost <flops_f = 0, flops_b = 0, flops_w = 0, picoseconds_f = 10000000, picoseconds_b = 20000000, picoseconds_w = 5000000, activation_bytes = 0, residual_bytes = 0, source = formula> : (tensor<2xf32>) -> tensor<2xf32>
+      %1 = pp.exchanged %0 peers 2 picoseconds 2000000 : tensor<2xf32>
+      %2 = pp.layer "b" @f(%1) parameters [] cost <flops_f = 0, flops_b = 0, flops_w = 0, picoseconds_f = 32000000, picoseconds_b = 42000000, picoseconds_w = 6000000, activation_bytes = 0, residual_bytes = 0, source = formula> : (tensor<2xf32>) -> tensor<2xf32>
+      pp.return outputs ["y"] %2 : tensor<2xf32>
+    }
+    nn.function @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+      nn.return %x : tensor<2xf32>
+    }
+    pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a", "b"] parameters [] cost <flops_f = 0, flops_b = 0, flops_w = 0, picoseconds_f = 42000000, picoseconds_b = 62000000, picoseconds_w = 11000000, activation_bytes = 0, residual_bytes = 0, source = formula>
+    pp.exchange @x of @s0 peers 2 picoseconds 2000000 : tensor<2xf32>
+    pp.exchange @dx of @s0 peers 2 picoseconds 2000000 : tensor<2xf32>
+    pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> (tensor<2xf32> = <sent "x">) {
+      %0 = nn.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
+      pp.yield %0 : tensor<2xf32>
+    }
+    pp.task @s0.f.1 role F stage @s0 part 1 (%x: tensor<2xf32> = <received "x">) -> (tensor<2xf32> = <output "y">) {
+      %0 = nn.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
+      pp.yield %0 : tensor<2xf32>
+    }
+    pp.task @s0.bw role BW stage @s0 (%x: tensor<2xf32> = <input "x">) -> (tensor<2xf32> = <sent "dx">) {
+      pp.yield %x : tensor<2xf32>
+    }
+    pp.task @s0.bw.1 role BW stage @s0 part 1 (%x: tensor<2xf32> = <received "dx">) -> () {
+      pp.yield
+    }
+  )",
+                                            &context);
+  ASSERT_TRUE(module);
+  FailureOr<StageGraph> graph = StageGraph::get(*module);
+  ASSERT_TRUE(succeeded(graph));
+  CostModel costs = graph->getCosts();
+  const StageCost &cost = costs.stages.front();
+  EXPECT_EQ(cost.f, 42);
+  EXPECT_FALSE(cost.hasWeightTask);
+  ASSERT_EQ(cost.forwardParts.size(), 2u);
+  EXPECT_EQ(cost.forwardParts[0].compute, 10);
+  EXPECT_EQ(cost.forwardParts[0].exchange, 2);
+  EXPECT_EQ(cost.forwardParts[1].compute, 30);
+  EXPECT_EQ(cost.forwardParts[1].exchange, 0);
+  ASSERT_EQ(cost.backwardParts.size(), 2u);
+  EXPECT_EQ(cost.backwardParts[0].compute, 46);
+  EXPECT_EQ(cost.backwardParts[0].exchange, 2);
+  EXPECT_EQ(cost.backwardParts[1].compute, 25);
+}
 
 /// Only two schedules have pairs, so the others do not show that they are kept.
 TEST(Programs, KeepPairs) {

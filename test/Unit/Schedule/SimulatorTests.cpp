@@ -125,6 +125,34 @@ TEST(Machine, ARecomputationTakesFOrItsOwnTime) {
 }
 
 /// As long as messages take less than the work between them, they are latency.
+/// One branch of a pair computes while the other one exchanges: 10 of F, 20 of
+/// the backward, during which 5 are exchanged, and so on.
+TEST(Machine, APairHidesExchanges) {
+  CostModel costs;
+  costs.stages.resize(1);
+  StageCost &cost = costs.stages.front();
+  cost.f = 25;
+  cost.b = 45;
+  cost.w = 7;
+  Action pair(ActionKind::FB, 0, 0, 0,
+              {Action(ActionKind::F, 0, 1), Action(ActionKind::BW, 0, 0)});
+  EXPECT_EQ(costs.getDuration(pair), 77);
+  cost.forwardParts = {{10, 5}, {10, 0}};
+  cost.backwardParts = {{20, 5}, {20, 0}};
+  cost.hasWeightTask = true;
+  EXPECT_EQ(costs.getDuration(pair), 67);
+  EXPECT_EQ(costs.getDuration(pair.parts[0]), 25);
+  EXPECT_EQ(costs.getDuration(pair.parts[1]), 52);
+  // Alone, B goes on after its exchange; W has nothing to wait for.
+  pair.parts[1].kind = ActionKind::B;
+  EXPECT_EQ(costs.getDuration(pair), 60);
+  // Exchanges take longer than what there is to compute.
+  cost.forwardParts[0].exchange = 50;
+  EXPECT_EQ(costs.getDuration(pair), 90);
+  costs.pair = 3;
+  EXPECT_EQ(costs.getDuration(pair), 3);
+}
+
 TEST(Machine, FastLinksAreLatency) {
   Schedule schedule = build("gpipe", 4, 5);
   EXPECT_NEAR(getMakespan(schedule, makeCosts(schedule, 0.25, 0.5)),

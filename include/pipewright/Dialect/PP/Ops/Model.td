@@ -46,7 +46,7 @@ def PP_ModelOp : PP_Op<"model", [Symbol, IsolatedFromAbove,
   let description = [{
     Its block's arguments are the model's inputs, described one by one by
     `inputs`. After Import it holds `nn` ops; after Layers only `pp.layer`s
-    (and `pp.random_key`s).
+    (and `pp.random_key`s, and what replicas exchange between layers).
 
     ```mlir
     pp.model @mlp(%x: tensor<2x8xf32> = #pp.input_spec<"x", axis = 0>) {
@@ -150,15 +150,18 @@ def PP_ExchangedOp : PP_Op<"exchanged", [Pure, SameOperandsAndResultType,
   let description = [{
     The operand is as many blocks of rows as there are `peers`, replicas that
     hold different experts. Block i of the result of peer j is block j of the
-    operand of peer i: an all-to-all, which is its own gradient.
+    operand of peer i: an all-to-all, which is its own gradient. From Cost on,
+    `picoseconds` is how long it takes.
 
     ```mlir
     %y = pp.exchanged %x peers 2 : tensor<8x16xf32>
     ```
   }];
-  let arguments = (ins NN_Tensor:$operand, I64Attr:$peers);
+  let arguments = (ins NN_Tensor:$operand, I64Attr:$peers,
+                       DefaultValuedAttr<I64Attr, "0">:$picoseconds);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$operand `peers` $peers attr-dict `:` type($result)";
+  let assemblyFormat = [{$operand `peers` $peers
+      (`picoseconds` $picoseconds^)? attr-dict `:` type($result)}];
   let hasVerifier = 1;
 }
 
