@@ -2,7 +2,8 @@
 """Pipelines of CUDA devices that share experts out train as one of the CPU does.
 
 Rows move by NCCL on a stream of their own, and by copies where all share a
-device. Whoever moves them, the bits are the same.
+device. Whoever moves them, the bits are the same; sums of gradients over more
+than two pipelines have another order by NCCL.
 
 Usage: test_cuda_experts.py LIBRARY CASE...
 """
@@ -58,9 +59,12 @@ class CudaExperts(EndToEndTest):
                     self.assert_agrees(
                         outcome.losses, single.losses, case.loss_tolerance
                     )
-                    self.assert_same_bits(outcome, outcomes[0])
-                largest = largest_difference(outcomes[0], single)
-                self.assertLess(largest, case.learning_rate / 10)
+                    largest = largest_difference(outcome, single)
+                    self.assertLess(largest, case.learning_rate / 10)
+                # The others are by NCCL.
+                same = outcomes if layout.replicas == 2 else outcomes[:2]
+                for outcome in same:
+                    self.assert_same_bits(outcome, same[0])
 
 
 if __name__ == "__main__":
