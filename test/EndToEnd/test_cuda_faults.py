@@ -12,36 +12,42 @@ import re
 import sys
 import unittest
 
+from cases import EXPORTS, Case
 from cuda_double import FAULT_STATUS, run_on_double
 from harness import EndToEndTest, Layout, build_case
 from pipewright.pipeline import CommandError
 from test_schedules import make_case
 
-RANKS = 3
 PEER_LOST_STATUS = 10
 DID_NOT_HAPPEN = "the seeded fault did not happen"
 
 
-class CudaFaults(EndToEndTest):
+class FaultTest(EndToEndTest):
     library = ""
+    case: Case
+    layout: Layout
     output = pathlib.Path()
 
     def setUp(self) -> None:
         super().setUp()
-        self.case = dataclasses.replace(make_case(4, 4), steps=1)
-        layout = Layout(RANKS, "1f1b", target="cuda")
-        self.output, _ = build_case(self.case, layout, self.folder)
+        self.output, _ = build_case(self.case, self.layout, self.folder)
 
     def diagnose(self, fault: str) -> tuple[int, str]:
         """The exit status and messages of a run with a fault; 0 if it is not
         found."""
+        ranks = self.layout.ranks * self.layout.replicas
         try:
             run_on_double(
-                self.library, self.case, self.output, self.folder, RANKS, fault=fault
+                self.library, self.case, self.output, self.folder, ranks, fault=fault
             )
         except CommandError as error:
             return error.status, error.diagnostics
         return 0, ""
+
+
+class CudaFaults(FaultTest):
+    case = dataclasses.replace(make_case(4, 4), steps=1)
+    layout = Layout(3, "1f1b", target="cuda")
 
     def test_half_receives(self) -> None:
         for device, number in [(0, 0), (1, 0), (1, 5), (2, 3)]:
@@ -92,6 +98,51 @@ class CudaFaults(EndToEndTest):
             self.assertTrue(any(re.search(kind, message) for message in found), kind)
 
 
+class ExchangeFaults(FaultTest):
+    """Two pipelines of one rank have no messages but exchanges, and sums at the
+    end."""
+
+    case = dataclasses.replace(
+        EXPORTS["mixtral-dynamo-18"], steps=1, microbatches=2
+    )
+    layout = Layout(target="cuda", replicas=2, peers=2)
+
+    def test_half_blocks(self) -> None:
+        for number in (0, 1, 5):
+            with self.subTest(str(number)):
+                status, messages = self.diagnose(f"receive:1:{number}")
+                self.assertEqual(status, FAULT_STATUS)
+                self.assertRegex(messages, r"receives \d+ bytes where rank \d sends")
+
+    def test_crossed_communicators(self) -> None:
+        for number in (0, 7):
+            with self.subTest(str(number)):
+                status, messages = self.diagnose(f"communicator:1:{number}")
+                self.assertNotEqual(status, 0)
+                self.assertIn("deadlock: all threads wait", messages)
+
+    def test_lost_peers(self) -> None:
+        for number in (0, 7):
+            with self.subTest(str(number)):
+                status, messages = self.diagnose(f"device:1:{number}")
+                self.assertEqual(status, PEER_LOST_STATUS)
+                self.assertRegex(messages, r"rank \d: error: .*NCCL: remote process")
+
+    def test_missing_waits(self) -> None:
+        """An event is missing before rows are sent, and before those that were
+        received are read."""
+        missing = [
+            r"send and others .* reads .*which kernel",
+            r"kernel .* reads .*which (send and others|copy)",
+        ]
+        for number in range(30):
+            _, messages = self.diagnose(f"wait:1:{number}")
+            missing = [kind for kind in missing if not re.search(kind, messages)]
+            if not missing:
+                return
+        self.fail(f"not found: {missing}")
+
+
 if __name__ == "__main__":
-    CudaFaults.library = sys.argv.pop(1)
+    FaultTest.library = sys.argv.pop(1)
     unittest.main()
