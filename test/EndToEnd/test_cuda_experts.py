@@ -20,8 +20,8 @@ from harness import EndToEndTest, Layout, build_case, train_case
 
 LAYOUTS = [
     Layout(1, target="cuda", replicas=2, peers=2),
-    Layout(2, target="cuda", replicas=2, peers=2),
     Layout(1, target="cuda", replicas=4, peers=2),
+    Layout(2, "dualpipev", chunks=2, target="cuda", replicas=2, peers=2),
 ]
 
 
@@ -34,7 +34,7 @@ class CudaExperts(EndToEndTest):
 
     def train(self) -> None:
         case = (CASES | EXPORTS)[self.name]
-        case = dataclasses.replace(case, steps=3)
+        case = dataclasses.replace(case, steps=3, microbatches=8)
         single = train_case(case, Layout(), self.folder)
         for layout in LAYOUTS:
             with self.subTest(str(layout)):
