@@ -109,6 +109,7 @@ class Node:
     inputs: list[str]
     outputs: list[str]
     attributes: dict[str, Attribute]
+    domain: str = ""  # that of ONNX itself
 
 
 @dataclass
@@ -168,6 +169,7 @@ class Scope:
         *inputs: str,
         results: int = 1,
         name: str | None = None,
+        domain: str = "",
         **attributes: Attribute,
     ) -> str | tuple[str, ...]:
         """The name of the result, or of each of several results; `name` for
@@ -176,7 +178,7 @@ class Scope:
         outputs = [name or f"{node_name}_output_0"]
         outputs += [f"{node_name}_output_{i}" for i in range(1, results)]
         self.graph.nodes.append(
-            Node(op_type, node_name, list(inputs), outputs, attributes)
+            Node(op_type, node_name, list(inputs), outputs, attributes, domain)
         )
         return outputs[0] if results == 1 else tuple(outputs)
 
@@ -254,6 +256,8 @@ def _encode_node(node: Node) -> bytes:
     parts += [pb.delimited(3, node.name), pb.delimited(4, node.op_type)]
     for name, value in node.attributes.items():
         parts.append(pb.delimited(5, _encode_attribute(name, value)))
+    if node.domain:
+        parts.append(pb.delimited(7, node.domain))
     return b"".join(parts)
 
 
@@ -277,12 +281,12 @@ def _encode_model(graph: Graph, file: str | None, blob: bytearray | None) -> byt
         parts.append(pb.delimited(5, encode_tensor(name, tensor, file, blob)))
     parts += [pb.delimited(11, _encode_value(*value)) for value in graph.inputs]
     parts += [pb.delimited(12, _encode_value(*value)) for value in graph.outputs]
-    opset = pb.delimited(1, "") + pb.integer(2, graph.opset)
-    return b"".join(
-        [
-            pb.integer(1, IR_VERSION),
-            pb.delimited(2, "pipewright"),
-            pb.delimited(7, b"".join(parts)),
-            pb.delimited(8, opset),
-        ]
-    )
+    opsets = {"": graph.opset} | {node.domain: 1 for node in graph.nodes if node.domain}
+    model = [
+        pb.integer(1, IR_VERSION),
+        pb.delimited(2, "pipewright"),
+        pb.delimited(7, b"".join(parts)),
+    ]
+    for domain, version in opsets.items():
+        model.append(pb.delimited(8, pb.delimited(1, domain) + pb.integer(2, version)))
+    return b"".join(model)

@@ -13,6 +13,9 @@ Of a large model the shapes alone say what it costs; this is Llama 3 8B:
     python3 -m pipewright.models.llama --layers 32 --width 4096 --heads 32 --groups 8 \\
         --hidden 14336 --sequence 8192 --vocabulary 128256 --no-weights -o llama.onnx
     pipewright inspect llama.onnx --params-from-inputs '^(model|lm_head)' --bind batch=1
+
+With experts, of which a router chooses some for each token, in place of the MLP,
+it is Mixtral's architecture (arXiv:2401.04088).
 """
 
 from __future__ import annotations
@@ -39,6 +42,8 @@ class LlamaConfig:
     heads: int = 8  # of queries
     groups: int = 2  # of queries that share a key and a value
     hidden: int = 688  # width of the MLP
+    experts: int = 0  # in place of the MLP of each layer
+    choices: int = 2  # experts of a token
     sequence: int = 128
     vocabulary: int = 256
     seed: int = 0
@@ -49,6 +54,8 @@ class LlamaConfig:
             raise ValueError(f"{self.heads} heads do not divide width {self.width}")
         if self.heads % self.groups:
             raise ValueError(f"{self.groups} groups do not divide {self.heads} heads")
+        if self.experts and self.choices > self.experts:
+            raise ValueError(f"a token cannot choose {self.choices} of {self.experts} experts")
         if self.head_width % 2:
             raise ValueError(f"heads of width {self.head_width} have no halves")
 
@@ -140,7 +147,11 @@ class _LlamaWriter:
         normal = self._normalize(scope.child("input_layernorm"), x)
         x = scope.node("Add", x, self._attention(scope.child("self_attn"), normal))
         normal = self._normalize(scope.child("post_attention_layernorm"), x)
-        return scope.node("Add", x, self._mlp(scope.child("mlp"), normal))
+        if self.config.experts:
+            mlp = self._experts(scope.child("block_sparse_moe"), normal)
+        else:
+            mlp = self._mlp(scope.child("mlp"), normal)
+        return scope.node("Add", x, mlp)
 
     @property
     def _residual_deviation(self) -> float:
@@ -204,6 +215,30 @@ class _LlamaWriter:
         x = scope.node("Expand", x, shape)
         return view(scope, x, batch, config.heads, length, config.head_width)
 
+    def _experts(self, scope: Scope, x: str) -> str:
+        """As ONNX Runtime's operator, which takes the scores of each token."""
+        config = self.config
+        width, hidden, experts = config.width, config.hidden, config.experts
+        rows = view(scope, x, -1, width)
+        scores = self._linear(scope.child("gate"), rows, width, experts)
+
+        def weights_of(name: str, shape: list[int], deviation: float) -> str:
+            name = self._name(scope.child("experts").child(name), "weight")
+            return self.parameters.normal(name, [experts, *shape], deviation)
+
+        gate = weights_of("w1", [hidden, width], DEVIATION)
+        down = weights_of("w2", [width, hidden], self._residual_deviation)
+        up = weights_of("w3", [hidden, width], DEVIATION)
+        no_bias = ""
+        return scope.node(
+            "MoE",
+            *(x, scores, gate, no_bias, down, no_bias, up),
+            domain="com.microsoft",
+            activation_type="silu",
+            k=config.choices,
+            normalize_routing_weights=1,
+        )
+
     def _mlp(self, scope: Scope, x: str) -> str:
         width, hidden = self.config.width, self.config.hidden
         gate = self._linear(scope.child("gate_proj"), x, width, hidden)
@@ -222,6 +257,8 @@ NUMBERS = {
     "heads": "heads of queries",
     "groups": "heads of keys and values",
     "hidden": "width of the MLP",
+    "experts": "experts of each layer in place of its MLP",
+    "choices": "experts of a token",
     "sequence": "tokens",
     "vocabulary": "distinct tokens",
     "seed": "of the weights",
