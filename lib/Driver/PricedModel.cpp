@@ -7,6 +7,7 @@
 #include "PricedModel.h"
 
 #include "pipewright/Cost/FormulaRegistry.h"
+#include "pipewright/Dialect/PP/ExchangedRows.h"
 #include "pipewright/Dialect/PP/ParameterBytes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -36,6 +37,8 @@ std::vector<PlanLayer> pipewright::makePlanLayers(ModuleOp module,
     for (pp::LayerOp one : units[index]) {
       parameters.insert_range(one.getParameters());
       addCost(*one.getCost(), layer);
+      layer.exchangedBytes += pp::getExchangedBytes(one);
+      layer.exchangeTime += pp::getExchangePicoseconds(one);
     }
     layer.parameterBytes =
         pp::getParameterBytes(parameters.getArrayRef(), symbols, copies);

@@ -6,6 +6,8 @@
 
 #include "pipewright/Schedule/StageGraph.h"
 
+#include "pipewright/Dialect/PP/ExchangedRows.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -14,17 +16,6 @@ using namespace mlir;
 using namespace pipewright;
 
 static constexpr double picosecondsPerMicrosecond = 1e6;
-
-/// How long replicas exchange what \p layer uses, or the gradients of that,
-/// which only floats have.
-static int64_t getExchangePicoseconds(pp::LayerOp layer, bool ofGradients) {
-  int64_t time = 0;
-  for (Value argument : layer.getArguments())
-    if (auto exchanged = argument.getDefiningOp<pp::ExchangedOp>())
-      if (!ofGradients || isa<FloatType>(exchanged.getType().getElementType()))
-        time += exchanged.getPicoseconds();
-  return time;
-}
 
 namespace {
 /// The times of a layer without the exchanges that it waits for.
@@ -49,7 +40,7 @@ static std::vector<LayerTimes> getLayerTimes(pp::StageOp stage) {
     if (!cost)
       return {};
     auto compute = [&](int64_t time, bool ofGradients) {
-      time -= getExchangePicoseconds(layer, ofGradients);
+      time -= pp::getExchangePicoseconds(layer, ofGradients);
       return std::max<int64_t>(time, 0) / picosecondsPerMicrosecond;
     };
     times.push_back({compute(cost->getPicosecondsF(), /*ofGradients=*/false),

@@ -6,7 +6,7 @@
 
 #include "pipewright/Stages/Passes.h"
 
-#include "pipewright/Dialect/PP/PP.h"
+#include "pipewright/Dialect/PP/ExchangedRows.h"
 #include "pipewright/Stages/LayerUnits.h"
 #include "pipewright/Stages/Partition.h"
 
@@ -109,6 +109,15 @@ LogicalResult BalanceStages::findStarts(pp::ModelOp model) {
   return success();
 }
 
+/// What the policy of \p layer adds: what replicas have exchanged is kept.
+static int64_t getRecomputePicoseconds(pp::LayerOp layer) {
+  pp::RematPolicy policy = layer.getRemat();
+  int64_t time = layer.getCostAttr().getRecomputePicoseconds(policy);
+  if (policy != pp::RematPolicy::Full)
+    return time;
+  return std::max<int64_t>(time - pp::getExchangePicoseconds(layer), 0);
+}
+
 FailureOr<int64_t> BalanceStages::weigh(pp::LayerOp layer) {
   if (balance == Balance::Params) {
     int64_t elements = 0;
@@ -125,8 +134,7 @@ FailureOr<int64_t> BalanceStages::weigh(pp::LayerOp layer) {
   if (balance == Balance::Flops)
     return cost->getFlopsF() + cost->getFlopsB() + cost->getFlopsW();
   return cost->getPicosecondsF() + cost->getPicosecondsB() +
-         cost->getPicosecondsW() +
-         cost->getRecomputePicoseconds(layer.getRemat());
+         cost->getPicosecondsW() + getRecomputePicoseconds(layer);
 }
 
 /// What the layers of \p unit weigh together.
@@ -187,7 +195,7 @@ static pp::CostAttr getCostInStage(pp::LayerOp layer,
       cost.getContext(), cost.getFlopsF(), cost.getFlopsB(), cost.getFlopsW(),
       cost.getPicosecondsF(), cost.getPicosecondsB(), cost.getPicosecondsW(),
       cost.getActivationBytes(), getKeptBytes(layer, stageLayers),
-      cost.getRecomputePicoseconds(layer.getRemat()),
+      getRecomputePicoseconds(layer),
       /*selective_bytes=*/0, /*input_bytes=*/0, cost.getSource());
 }
 

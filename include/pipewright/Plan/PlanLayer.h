@@ -55,6 +55,9 @@ struct PlanLayer {
   int64_t bytesBefore = 0;
   /// Kept for backward if nothing, or only what is expensive, is kept.
   int64_t savedBytes = 0, selectiveBytes = 0;
+  /// What comes from replicas, which `Full` keeps, and how much of F this
+  /// takes.
+  int64_t exchangedBytes = 0, exchangeTime = 0;
   /// To compute what `Selective` does not keep.
   int64_t selectiveTime = 0;
 
@@ -63,15 +66,15 @@ struct PlanLayer {
   int64_t getAddedTime(Remat remat) const {
     return remat == Remat::None        ? 0
            : remat == Remat::Selective ? selectiveTime
-                                       : forward;
+                                       : forward - exchangeTime;
   }
   /// What is kept of each micro-batch from F on; \p entersRun: the layer before
   /// is in another stage or not `Full`.
   int64_t getKeptBytes(Remat remat, bool entersRun) const {
     return remat == Remat::None        ? savedBytes
            : remat == Remat::Selective ? selectiveBytes
-           : entersRun                 ? bytesBefore
-                                       : 0;
+           : entersRun                 ? bytesBefore + exchangedBytes
+                                       : exchangedBytes;
   }
   /// What is there in addition once it has been computed again.
   int64_t getRecomputedBytes(Remat remat) const {

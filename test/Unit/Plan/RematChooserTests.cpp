@@ -54,6 +54,18 @@ TEST(RematChooser, KeepsAllIfThatFits) {
     EXPECT_EQ(remat, Remat::None);
 }
 
+/// What replicas have exchanged is not exchanged again.
+TEST(RematChooser, FullKeepsWhatIsExchanged) {
+  PlanLayer layer;
+  layer.forward = 5;
+  layer.exchangeTime = 2;
+  layer.exchangedBytes = 3;
+  layer.bytesBefore = 1;
+  EXPECT_EQ(layer.getAddedTime(Remat::Full), 3);
+  EXPECT_EQ(layer.getKeptBytes(Remat::Full, /*entersRun=*/true), 4);
+  EXPECT_EQ(layer.getKeptBytes(Remat::Full, /*entersRun=*/false), 3);
+}
+
 /// A stage all of whose layers recompute keeps what it receives, and has the
 /// rest of one micro-batch while its backward runs.
 TEST(RematChooser, FullKeepsWhatEntersTheStage) {
