@@ -146,7 +146,7 @@ FailureOr<StepModel> pipewright::readStepModel(ModuleOp module,
   if (failed(programs))
     return failure();
   StepModel model{std::move(programs->schedule), getCosts(plan),
-                  /*updateSeconds=*/0, plan.microbatchSize};
+                  /*updateSeconds=*/0, plan.microbatchSize * plan.replicas};
   addParts(*graph, model.costs);
   return model;
 }

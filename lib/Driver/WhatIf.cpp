@@ -40,8 +40,8 @@ JudgedStep pipewright::judgeStep(const StepModel &model) {
   JudgedStep step;
   step.updateSeconds = model.updateSeconds;
   step.seconds = metrics.makespan + model.updateSeconds;
-  step.samplesPerSecond = model.schedule.getShape().microbatches *
-                          model.microbatchSize / step.seconds;
+  step.samplesPerSecond =
+      model.schedule.getShape().microbatches * model.samples / step.seconds;
   for (auto [rank, idle] : enumerate(metrics.idle)) {
     double busy = metrics.makespan - idle;
     if (busy <= step.computingSeconds)

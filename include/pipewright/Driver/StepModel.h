@@ -21,7 +21,8 @@ struct StepModel {
   CostModel costs;
   /// Of the slowest rank, once all else is done.
   double updateSeconds = 0;
-  int64_t microbatchSize = 1;
+  /// Of the micro-batch of one number of all pipelines.
+  int64_t samples = 1;
 };
 
 /// Reads the plan of the build in \p directory, and the topology that it was
