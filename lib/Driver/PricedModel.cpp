@@ -9,6 +9,7 @@
 #include "pipewright/Cost/FormulaRegistry.h"
 #include "pipewright/Dialect/PP/ExchangedRows.h"
 #include "pipewright/Dialect/PP/ParameterBytes.h"
+#include "pipewright/Schedule/StageGraph.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -39,7 +40,11 @@ std::vector<PlanLayer> pipewright::makePlanLayers(ModuleOp module,
       addCost(*one.getCost(), layer);
       layer.exchangedBytes += pp::getExchangedBytes(one);
       layer.exchangeTime += pp::getExchangePicoseconds(one);
+      layer.exchangingLayers.push_back(getLayerCost(one, /*unit=*/1));
     }
+    if (llvm::none_of(layer.exchangingLayers,
+                      [](const LayerCost &times) { return times.exchanges; }))
+      layer.exchangingLayers.clear();
     layer.parameterBytes =
         pp::getParameterBytes(parameters.getArrayRef(), symbols, copies);
     parameters.remove_if([&](Attribute name) {

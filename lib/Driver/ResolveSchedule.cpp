@@ -56,17 +56,6 @@ Expected<Schedule> pipewright::makeSchedule(const BuildOptions &options) {
                            StringRef(toString(violations)).rtrim());
 }
 
-/// Whether any backward of \p schedule runs as B and W apart.
-static bool splitsBackward(const Schedule &schedule) {
-  bool found = false;
-  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
-    for (const Action &action : schedule.getActions(rank))
-      forEachPart(action, [&](const Action &part) {
-        found |= part.kind == ActionKind::W;
-      });
-  return found;
-}
-
 /// Has the stages of the build placed as those of \p schedule.
 static void takePlacement(const Schedule &schedule, BuildOptions &options) {
   const ScheduleShape &shape = schedule.getShape();

@@ -66,6 +66,7 @@ private:
   /// Per stage of direction 0, where its rank holds most.
   std::vector<InFlight> inFlight;
   int64_t actions = 0;
+  bool hasWeightTasks;
 };
 } // namespace
 
@@ -75,7 +76,7 @@ private:
 
 CutJudge::CutJudge(const CutSearchProblem &problem)
     : problem(problem), schedule(*problem.schedule), held(schedule.getRanks()),
-      inFlight(schedule.getStages()) {
+      inFlight(schedule.getStages()), hasWeightTasks(splitsBackward(schedule)) {
   for (int64_t direction = 0; direction < schedule.getDirections(); ++direction)
     for (int64_t stage = 0; stage < schedule.getStages(); ++stage)
       held[schedule.getRank(stage, direction)].push_back({stage, direction});
@@ -267,11 +268,25 @@ void CutJudge::measureMemory(JudgedCut &cut) const {
   }
 }
 
+/// Adds the times of what \p layer is, in seconds.
+static void appendTimes(const PlanLayer &layer, std::vector<LayerCost> &times) {
+  std::vector<LayerCost> added = layer.exchangingLayers;
+  if (added.empty())
+    added.push_back(
+        {double(layer.forward), double(layer.backward), double(layer.weight)});
+  for (LayerCost &one : added)
+    for (double *time : {&one.forward, &one.inputGradient, &one.weightGradient,
+                         &one.exchange, &one.gradientExchange})
+      *time *= picosecond;
+  times.insert(times.end(), added.begin(), added.end());
+}
+
 void CutJudge::measureTime(JudgedCut &cut) const {
   cut.costs = problem.costs;
   cut.costs.stages.clear();
   for (size_t stage = 0; stage < getStages(); ++stage) {
     StageCost cost = {0, 0, 0, 0};
+    std::vector<LayerCost> times;
     size_t end = getEnd(cut.begins, stage);
     for (size_t layer = cut.begins[stage]; layer < end; ++layer) {
       const PlanLayer &one = problem.layers[layer];
@@ -279,7 +294,9 @@ void CutJudge::measureTime(JudgedCut &cut) const {
       cost.b += one.backward * picosecond;
       cost.w += one.weight * picosecond;
       *cost.r += one.getAddedTime(cut.remats[layer]) * picosecond;
+      appendTimes(one, times);
     }
+    addRoleParts(times, hasWeightTasks, cost);
     if (end < problem.layers.size())
       cost.messageBytes = problem.layers[end].bytesBefore;
     cut.costs.stages.push_back(cost);

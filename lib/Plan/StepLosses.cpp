@@ -36,14 +36,42 @@ double pipewright::getStageTime(const Schedule &schedule,
          costs.machine.getRankFactor(schedule.getRank(stage));
 }
 
+namespace {
+/// The pairs of a schedule, all ranks together.
+struct Pairs {
+  int64_t count = 0;
+  double time = 0;
+  /// That of their parts, if one ran after the other.
+  double apart = 0;
+
+  double getHidden() const { return apart - time; }
+};
+} // namespace
+
+static Pairs addUpPairs(const Schedule &schedule, const CostModel &costs) {
+  Pairs pairs;
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    for (const Action &action : schedule.getActions(rank)) {
+      if (action.kind != ActionKind::FB)
+        continue;
+      double factor = costs.machine.getRankFactor(rank);
+      ++pairs.count;
+      pairs.time += costs.getDuration(action) * factor;
+      for (const Action &part : llvm::ArrayRef<Action>(action.parts))
+        pairs.apart += costs.getDuration(part) * factor;
+    }
+  return pairs;
+}
+
 static void keepAll(CostModel &costs) {
   for (StageCost &stage : costs.stages)
     stage.r = 0;
 }
 
-/// Gives all stages the same share of the work. \returns the work of one rank
-/// for a micro-batch of each direction.
+/// Gives all stages the same share of the work, and all pairs the same time.
+/// \returns the work of one rank.
 static double level(const Schedule &schedule, CostModel &costs) {
+  Pairs pairs = addUpPairs(schedule, costs);
   StageCost mean = {0, 0, 0, 0};
   for (auto [stage, cost] : llvm::enumerate(costs.stages)) {
     double factor = costs.machine.getRankFactor(schedule.getRank(stage));
@@ -51,11 +79,14 @@ static double level(const Schedule &schedule, CostModel &costs) {
     mean.b += cost.b * factor;
     mean.w += cost.w * factor;
   }
-  double work = mean.f + mean.b + mean.w;
+  double work = (mean.f + mean.b + mean.w) * schedule.getShape().microbatches -
+                pairs.getHidden();
   for (double *part : {&mean.f, &mean.b, &mean.w})
     *part /= costs.stages.size();
   costs.stages.assign(costs.stages.size(), mean);
   costs.machine.rankFactors.clear();
+  if (pairs.count > 0)
+    costs.pair = pairs.time / pairs.count;
   return work / schedule.getRanks();
 }
 
@@ -74,9 +105,8 @@ StepLosses pipewright::findLosses(const Schedule &schedule,
   remove(losses.links);
   keepAll(costs);
   remove(losses.recompute);
-  double ofMicrobatch = level(schedule, costs);
+  losses.work = level(schedule, costs);
   remove(losses.imbalance);
-  losses.work = ofMicrobatch * schedule.getShape().microbatches;
   losses.fillAndDrain = now - losses.work;
   return losses;
 }
@@ -102,6 +132,7 @@ double pipewright::getBubbleRatio(const Schedule &schedule,
   double busy = 0;
   for (int64_t stage = 0; stage < schedule.getStages(); ++stage)
     busy += getStageTime(schedule, cut.costs, stage);
-  double ofRank = busy * schedule.getShape().microbatches / schedule.getRanks();
-  return 1 - ofRank / (cut.stepSeconds - cut.updateSeconds);
+  busy = busy * schedule.getShape().microbatches -
+         addUpPairs(schedule, cut.costs).getHidden();
+  return 1 - busy / schedule.getRanks() / (cut.stepSeconds - cut.updateSeconds);
 }

@@ -103,3 +103,13 @@ Schedule pipewright::buildForwardOnly(const ScheduleShape &shape,
                             direction);
   return schedule;
 }
+
+bool pipewright::splitsBackward(const Schedule &schedule) {
+  bool found = false;
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+    for (const Action &action : schedule.getActions(rank))
+      forEachPart(action, [&](const Action &part) {
+        found |= part.kind == ActionKind::W;
+      });
+  return found;
+}

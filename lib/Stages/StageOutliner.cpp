@@ -81,7 +81,7 @@ StageOutliner::exchange(pp::ExchangedOp like, Value value, const Parts &parts) {
                          .str();
   auto declared = pp::ExchangeOp::create(
       builder, like.getLoc(), name, stageOp.getSymName(), like.getPeers(),
-      cast<RankedTensorType>(value.getType()), like.getPicoseconds());
+      cast<RankedTensorType>(value.getType()));
   symbols.insert(declared);
   yield(value, bind(BindingKind::Sent, name));
   size_t part = llvm::find_if(parts,

@@ -12,6 +12,8 @@
 #ifndef PIPEWRIGHT_PLAN_PLANLAYER_H
 #define PIPEWRIGHT_PLAN_PLANLAYER_H
 
+#include "pipewright/Schedule/RoleParts.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -60,6 +62,8 @@ struct PlanLayer {
   int64_t exchangedBytes = 0, exchangeTime = 0;
   /// To compute what `Selective` does not keep.
   int64_t selectiveTime = 0;
+  /// The layers that it is, if any of them exchanges rows.
+  std::vector<LayerCost> exchangingLayers = {};
 
   int64_t getWork() const { return forward + backward + weight; }
   /// The time that \p remat adds.

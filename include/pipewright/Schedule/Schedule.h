@@ -280,6 +280,9 @@ private:
 /// order of micro-batches: what evaluation and inference run.
 Schedule buildForwardOnly(const ScheduleShape &shape, Placement placement);
 
+/// Whether any backward of \p schedule runs as B and W apart.
+bool splitsBackward(const Schedule &schedule);
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_SCHEDULE_SCHEDULE_H

@@ -9,6 +9,7 @@
 
 #include "pipewright/Dialect/PP/PP.h"
 #include "pipewright/Schedule/Checker.h"
+#include "pipewright/Schedule/RoleParts.h"
 #include "pipewright/Schedule/Simulator.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -84,6 +85,9 @@ private:
   int64_t ranks = 0;
   int64_t chunks = 0;
 };
+
+/// The times of \p layer, which has a cost, in units of \p unit picoseconds.
+LayerCost getLayerCost(pp::LayerOp layer, double unit);
 
 /// The action of a task of \p role.
 ActionKind getActionKind(pp::Role role);

@@ -7,6 +7,7 @@
 #include "BruteForce.h"
 
 #include "pipewright/Plan/CutSearch.h"
+#include "pipewright/Plan/StepLosses.h"
 #include "pipewright/Schedule/Recomputation.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
 
@@ -132,6 +133,62 @@ TEST_F(EqualLayers, TighterLimitsRecomputeSomeLayers) {
   EXPECT_EQ(begins, (Begins{0, 4, 7, 11}));
   EXPECT_EQ(recomputing, (Begins{0, 1}));
   EXPECT_LE(search(8), 160);
+}
+
+/// Each layer waits 2 for rows after half of its forward, and sends gradients
+/// in the same way: what one half of a pair computes meanwhile hides that.
+struct ExchangingLayers : EqualLayers {
+  ExchangingLayers() {
+    schedule = build("dualpipev", {2, 8, 2});
+    PlanLayer layer;
+    layer.forward = 10 + 2;
+    layer.backward = 10 + 2;
+    layer.weight = 10;
+    layer.exchangeTime = 2;
+    LayerCost half = {5, 5, 5};
+    LayerCost behind = half;
+    behind.exchanges = true;
+    behind.exchange = behind.gradientExchange = 2;
+    layer.exchangingLayers = {half, behind};
+    layers.assign(4, layer);
+    problem.layers = layers;
+    problem.remats = RematSet::only(Remat::None);
+  }
+
+  int64_t countPairs() const {
+    int64_t pairs = 0;
+    for (int64_t rank = 0; rank < schedule.getRanks(); ++rank)
+      pairs +=
+          llvm::count_if(schedule.getActions(rank), [](const Action &action) {
+            return action.kind == ActionKind::FB;
+          });
+    return pairs;
+  }
+};
+
+TEST_F(ExchangingLayers, PairsHideExchanges) {
+  JudgedCut hiding = judgeCut(problem, {0, 1, 2, 3});
+  const StageCost &stage = hiding.costs.stages.front();
+  EXPECT_TRUE(stage.hasWeightTask);
+  ASSERT_EQ(stage.forwardParts.size(), 2u);
+  EXPECT_NEAR(stage.forwardParts[0].exchange, 2 * picosecond, 1e-24);
+  EXPECT_NEAR(stage.backwardParts[1].compute, 5 * picosecond, 1e-24);
+  // Without halves a pair takes what both of its parts take.
+  for (PlanLayer &layer : layers)
+    layer.exchangingLayers.clear();
+  JudgedCut apart = judgeCut(problem, {0, 1, 2, 3});
+  EXPECT_LT(hiding.stepSeconds, apart.stepSeconds);
+
+  // Both exchanges of each pair are hidden, and no work is counted twice.
+  ASSERT_GT(countPairs(), 0);
+  StepLosses losses = findLosses(schedule, hiding);
+  EXPECT_NEAR(findLosses(schedule, apart).work - losses.work,
+              4.0 * countPairs() / schedule.getRanks() * picosecond, 1e-20);
+  EXPECT_NEAR(losses.work + losses.fillAndDrain, hiding.stepSeconds, 1e-20);
+  EXPECT_NEAR(losses.imbalance, 0, 1e-20);
+  EXPECT_GE(losses.fillAndDrain, 0);
+  EXPECT_NEAR(getBubbleRatio(schedule, hiding),
+              losses.fillAndDrain / hiding.stepSeconds, 1e-9);
 }
 
 //===----------------------------------------------------------------------===//

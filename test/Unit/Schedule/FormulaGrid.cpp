@@ -59,12 +59,6 @@ static int64_t countSends(const Schedule &schedule, const CostModel &costs) {
   return sends;
 }
 
-static bool splitsBackward(const Schedule &schedule) {
-  return any_of(schedule.getActions(0), [](const Action &action) {
-    return action.kind == ActionKind::W;
-  });
-}
-
 /// The stages that every micro-batch has behind it when it reaches \p rank.
 static double getStagesBefore(const Schedule &schedule, int64_t rank) {
   double fewest = schedule.getStages();

@@ -109,8 +109,8 @@ TEST(Stages, CostTheirPartsWithoutExchanges) {
       nn.return %x : tensor<2xf32>
     }
     pp.stage @s0 index 0 rank 0 chunk 0 first_layer 0 layers ["a", "b"] parameters [] cost <flops_f = 0, flops_b = 0, flops_w = 0, picoseconds_f = 42000000, picoseconds_b = 62000000, picoseconds_w = 11000000, activation_bytes = 0, residual_bytes = 0, source = formula>
-    pp.exchange @x of @s0 peers 2 picoseconds 2000000 : tensor<2xf32>
-    pp.exchange @dx of @s0 peers 2 picoseconds 2000000 : tensor<2xf32>
+    pp.exchange @x of @s0 peers 2 : tensor<2xf32>
+    pp.exchange @dx of @s0 peers 2 : tensor<2xf32>
     pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> (tensor<2xf32> = <sent "x">) {
       %0 = nn.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
       pp.yield %0 : tensor<2xf32>

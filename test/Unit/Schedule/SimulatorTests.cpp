@@ -7,6 +7,7 @@
 #include "../../ZeroBubbleTable.h"
 
 #include "pipewright/Schedule/Communication.h"
+#include "pipewright/Schedule/RoleParts.h"
 #include "pipewright/Schedule/ScheduleRegistry.h"
 #include "pipewright/Schedule/Simulator.h"
 
@@ -151,6 +152,26 @@ TEST(Machine, APairHidesExchanges) {
   EXPECT_EQ(costs.getDuration(pair), 90);
   costs.pair = 3;
   EXPECT_EQ(costs.getDuration(pair), 3);
+}
+
+TEST(Machine, LayersThatExchangeBeginParts) {
+  StageCost cost;
+  LayerCost first = {1, 2, 3};
+  addRoleParts({first, first}, /*hasWeightTask=*/true, cost);
+  EXPECT_TRUE(cost.forwardParts.empty());
+  LayerCost second = {10, 20, 30, /*exchanges=*/true, 4, 5};
+  LayerCost third = {100, 200, 300, /*exchanges=*/true, 6, 7};
+  addRoleParts({first, second, third, first}, /*hasWeightTask=*/false, cost);
+  auto list = [](llvm::ArrayRef<RolePart> parts) {
+    std::vector<double> times;
+    for (const RolePart &part : parts)
+      times.insert(times.end(), {part.compute, part.exchange});
+    return times;
+  };
+  EXPECT_EQ(list(cost.forwardParts),
+            (std::vector<double>{1, 4, 10, 6, 101, 0}));
+  EXPECT_EQ(list(cost.backwardParts),
+            (std::vector<double>{505, 7, 50, 5, 5, 0}));
 }
 
 TEST(Machine, FastLinksAreLatency) {

@@ -67,18 +67,16 @@ def PP_ExchangeOp : PP_Op<"exchange", [Symbol, HasParent<"::mlir::ModuleOp">,
   let summary = "blocks of rows that the replicas of a stage exchange";
   let description = [{
     Between two parts of a task: the one before fills `sent`, the one behind
-    reads `received`, in which block i is what peer i sent to this one. The costs
-    of the stage have its `picoseconds` in them.
+    reads `received`, in which block i is what peer i sent to this one.
 
     ```mlir
     pp.exchange @x.0.0 of @s0 peers 2 : tensor<8x16xf32>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$stage,
-      I64Attr:$peers, TypeAttrOf<NN_Tensor>:$type,
-      DefaultValuedAttr<I64Attr, "0">:$picoseconds);
-  let assemblyFormat = [{$sym_name `of` $stage `peers` $peers
-                         (`picoseconds` $picoseconds^)? `:` $type attr-dict}];
+      I64Attr:$peers, TypeAttrOf<NN_Tensor>:$type);
+  let assemblyFormat = [{$sym_name `of` $stage `peers` $peers `:` $type
+                         attr-dict}];
   let hasVerifier = 1;
 }
 
