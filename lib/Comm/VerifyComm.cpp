@@ -24,8 +24,15 @@ struct VerifyComm : pipewright::impl::VerifyCommBase<VerifyComm> {
 
 private:
   LogicalResult checkNeighbours(pp::ChannelOp channel, SymbolTable &symbols);
+  /// Who fills the memory of a message, who reads it, and of which stages they
+  /// are.
+  struct Ends {
+    pp::BindingAttr written, read;
+    StringRef source, target;
+  };
+  LogicalResult checkEnds(Operation *declared, const Ends &ends);
   LogicalResult checkEnds(pp::ChannelOp channel);
-  LogicalResult checkExchange(pp::ExchangeOp exchange);
+  LogicalResult checkEnds(pp::ExchangeOp exchange);
 };
 } // namespace
 
@@ -40,56 +47,48 @@ LogicalResult VerifyComm::checkNeighbours(pp::ChannelOp channel,
          << ", which are not neighbours; run '--pp-insert-transfers' first";
 }
 
+LogicalResult VerifyComm::checkEnds(Operation *declared, const Ends &ends) {
+  auto name = SymbolTable::getSymbolName(declared);
+  StringRef kind = declared->getName().stripDialect();
+  int64_t writers = 0, readers = 0;
+  for (auto task : getOperation().getOps<pp::TaskOp>()) {
+    int64_t writes = llvm::count(task.getResultBindings(), ends.written);
+    int64_t reads = llvm::count(task.getArgumentBindings(), ends.read);
+    writers += writes;
+    readers += reads;
+    if (writes && task.getStage() != ends.source)
+      return task.emitOpError("writes ")
+             << kind << " '" << name.getValue() << "', which leaves stage '"
+             << ends.source << "'";
+    if (reads && task.getStage() != ends.target)
+      return task.emitOpError("reads ")
+             << kind << " '" << name.getValue() << "', which arrives at stage '"
+             << ends.target << "'";
+  }
+  if (writers != 1)
+    return declared->emitOpError("is written ") << writers << " times";
+  if (readers == 0)
+    return declared->emitOpError("is never read");
+  return success();
+}
+
 LogicalResult VerifyComm::checkEnds(pp::ChannelOp channel) {
   auto binding = pp::BindingAttr::get(
       channel.getContext(), pp::BindingKind::Channel, channel.getSymName());
-  int64_t writers = 0, readers = 0;
-  for (auto task : getOperation().getOps<pp::TaskOp>()) {
-    int64_t writes = llvm::count(task.getResultBindings(), binding);
-    int64_t reads = llvm::count(task.getArgumentBindings(), binding);
-    writers += writes;
-    readers += reads;
-    if (writes && task.getStage() != channel.getSource())
-      return task.emitOpError("writes channel '")
-             << channel.getSymName() << "', which leaves stage '"
-             << channel.getSource() << "'";
-    if (reads && task.getStage() != channel.getTarget())
-      return task.emitOpError("reads channel '")
-             << channel.getSymName() << "', which arrives at stage '"
-             << channel.getTarget() << "'";
-  }
-  if (writers != 1)
-    return channel.emitOpError("is written ") << writers << " times";
-  if (readers == 0)
-    return channel.emitOpError("is never read");
-  return success();
+  return checkEnds(
+      channel, {binding, binding, channel.getSource(), channel.getTarget()});
 }
 
 /// Replicas send what one part of a task makes, and later tasks of the stage
 /// read what arrives.
-LogicalResult VerifyComm::checkExchange(pp::ExchangeOp exchange) {
+LogicalResult VerifyComm::checkEnds(pp::ExchangeOp exchange) {
   auto bind = [&](pp::BindingKind kind) {
     return pp::BindingAttr::get(exchange.getContext(), kind,
                                 exchange.getSymName());
   };
-  int64_t writers = 0, readers = 0;
-  for (auto task : getOperation().getOps<pp::TaskOp>()) {
-    int64_t writes =
-        llvm::count(task.getResultBindings(), bind(pp::BindingKind::Sent));
-    int64_t reads = llvm::count(task.getArgumentBindings(),
-                                bind(pp::BindingKind::Received));
-    writers += writes;
-    readers += reads;
-    if ((writes || reads) && task.getStage() != exchange.getStage())
-      return task.emitOpError("uses exchange '")
-             << exchange.getSymName() << "', which is of stage '"
-             << exchange.getStage() << "'";
-  }
-  if (writers != 1)
-    return exchange.emitOpError("is written ") << writers << " times";
-  if (readers == 0)
-    return exchange.emitOpError("is never read");
-  return success();
+  return checkEnds(exchange, {bind(pp::BindingKind::Sent),
+                              bind(pp::BindingKind::Received),
+                              exchange.getStage(), exchange.getStage()});
 }
 
 void VerifyComm::runOnOperation() {
@@ -98,6 +97,6 @@ void VerifyComm::runOnOperation() {
     if (failed(checkNeighbours(channel, symbols)) || failed(checkEnds(channel)))
       return signalPassFailure();
   for (auto exchange : getOperation().getOps<pp::ExchangeOp>())
-    if (failed(checkExchange(exchange)))
+    if (failed(checkEnds(exchange)))
       return signalPassFailure();
 }

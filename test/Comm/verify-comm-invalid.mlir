@@ -60,7 +60,7 @@ pp.exchange @x of @s0 peers 2 : tensor<2xf32>
 pp.task @s0.f role F stage @s0 (%x: tensor<2xf32> = <input "x">) -> (tensor<2xf32> = <sent "x">) {
   pp.yield %x : tensor<2xf32>
 }
-// expected-error @below {{uses exchange 'x', which is of stage 's0'}}
+// expected-error @below {{reads exchange 'x', which arrives at stage 's0'}}
 pp.task @s1.f role F stage @s1 (%x: tensor<2xf32> = <received "x">) -> () {
   pp.yield
 }
