@@ -16,7 +16,7 @@ import unittest.mock
 from collections.abc import Iterator
 
 from cases import Case
-from harness import Outcome, run_case
+from harness import Layout, Outcome, run_case
 
 FAULT_STATUS = 99
 SECONDS = 60  # within which a run that waits for ever is ended
@@ -61,6 +61,24 @@ def run_on_double(
             timeout=SECONDS,
             cuda_graph=graph,
         )
+
+
+def run_in_every_way(
+    library: str,
+    case: Case,
+    output: pathlib.Path,
+    folder: pathlib.Path,
+    layout: Layout,
+) -> list[Outcome]:
+    """Over NCCL, over NCCL with steps as graphs, and with copies on one device."""
+    ranks = layout.ranks * layout.replicas
+    ways = (("threads", False), ("threads", True), ("local", False))
+    return [
+        run_on_double(
+            library, case, output, folder, ranks, transport=transport, graph=graph
+        )
+        for transport, graph in ways
+    ]
 
 
 def largest_difference(actual: Outcome, expected: Outcome) -> float:

@@ -14,7 +14,7 @@ import sys
 import unittest
 
 from cases import CASES, PRECISION_CASES
-from cuda_double import largest_difference, run_on_double
+from cuda_double import largest_difference, run_in_every_way
 from harness import EndToEndTest, Layout, build_case, train_case
 
 LAYOUTS = [
@@ -38,22 +38,9 @@ class CudaReplicas(EndToEndTest):
         for layout in LAYOUTS:
             with self.subTest(str(layout)):
                 output, _ = build_case(case, layout, self.folder)
-                outcomes = [
-                    run_on_double(
-                        self.library,
-                        case,
-                        output,
-                        self.folder,
-                        layout.ranks * layout.replicas,
-                        transport=transport,
-                        graph=graph,
-                    )
-                    for transport, graph in (
-                        ("threads", False),
-                        ("threads", True),
-                        ("local", False),
-                    )
-                ]
+                outcomes = run_in_every_way(
+                    self.library, case, output, self.folder, layout
+                )
                 for outcome in outcomes:
                     self.assert_agrees(
                         outcome.losses, single.losses, case.loss_tolerance
