@@ -12,6 +12,7 @@
 #include "pipewright/Cost/LayerFunctions.h"
 #include "pipewright/Cost/LayerTimes.h"
 #include "pipewright/Cost/Profile.h"
+#include "pipewright/Dialect/PP/ExchangedRows.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -75,11 +76,8 @@ static pp::CostAttr makeCost(pp::LayerOp layer, const RoleCosts &roles,
 /// peers send as many: of the places for its rows, a peer has all of them for
 /// each of the others, or as many as the capacity leaves.
 double AnnotateCosts::getFilledRows(pp::LayerOp layer) {
-  int64_t peers = 1;
-  for (Value argument : layer.getArguments())
-    if (auto exchange = argument.getDefiningOp<pp::ExchangedOp>())
-      peers = exchange.getPeers();
-  double part = 1.0 / peers;
+  auto exchanged = pp::findExchanged(layer);
+  double part = exchanged.empty() ? 1 : 1.0 / exchanged.front().getPeers();
   if (capacity > 0)
     part = std::max(part, 1 / capacity);
   return std::min(part, 1.0);
@@ -184,18 +182,18 @@ static RoleTimes getTimes(const MeasuredLayer &layer) {
 
 /// Adds the times of the exchanges that the layer waits for. B is there unless
 /// the derivative has none.
-static pp::CostAttr addExchanges(pp::CostAttr cost,
-                                 const LayerFunctions &functions,
-                                 const ExchangeSeconds &seconds) {
+static pp::CostAttr addExchanges(pp::CostAttr cost, pp::LayerOp layer,
+                                 const LayerFunctions &functions) {
   bool hasBackward = functions.backward || !functions.derivative;
-  double backward = hasBackward ? seconds.backward : 0;
+  int64_t forward = pp::getExchangePicoseconds(layer);
+  int64_t backward =
+      hasBackward ? pp::getExchangePicoseconds(layer, /*ofGradients=*/true) : 0;
   return pp::CostAttr::get(
       cost.getContext(), cost.getFlopsF(), cost.getFlopsB(), cost.getFlopsW(),
-      cost.getPicosecondsF() + toPicoseconds(seconds.forward),
-      cost.getPicosecondsB() + toPicoseconds(backward), cost.getPicosecondsW(),
-      cost.getActivationBytes(), cost.getResidualBytes(),
-      cost.getPicosecondsR(), cost.getSelectiveBytes(), cost.getInputBytes(),
-      cost.getSource());
+      cost.getPicosecondsF() + forward, cost.getPicosecondsB() + backward,
+      cost.getPicosecondsW(), cost.getActivationBytes(),
+      cost.getResidualBytes(), cost.getPicosecondsR(), cost.getSelectiveBytes(),
+      cost.getInputBytes(), cost.getSource());
 }
 
 /// Refuses times of other micro-batches, and rows that match nothing.
@@ -257,6 +255,9 @@ void AnnotateCosts::runOnOperation() {
     return;
   if (failed(readFiles()) || (given && failed(checkGiven())))
     return signalPassFailure();
+  pp::getModel(getOperation()).walk([&](pp::ExchangedOp exchange) {
+    exchange.setPicoseconds(toPicoseconds(exchanges.getSeconds(exchange)));
+  });
   for (const LayerFunctions &functions : findLayerFunctions(getOperation())) {
     const MeasuredLayer *times = findMeasured(functions);
     for (pp::LayerOp layer : functions.layers) {
@@ -265,12 +266,8 @@ void AnnotateCosts::runOnOperation() {
         cost = replaceTimes(cost, getTimes(*times), pp::CostSource::Measured);
       if (const LayerTime *row = given ? given->find(layer.getName()) : nullptr)
         cost = replaceTimes(cost, *row, pp::CostSource::Table);
-      layer.setCostAttr(
-          addExchanges(cost, functions, exchanges.getSeconds(layer)));
+      layer.setCostAttr(addExchanges(cost, layer, functions));
     }
   }
-  pp::getModel(getOperation()).walk([&](pp::ExchangedOp exchange) {
-    exchange.setPicoseconds(toPicoseconds(exchanges.getSeconds(exchange)));
-  });
   pp::setPhase(getOperation(), pp::Phase::Cost);
 }

@@ -6,8 +6,6 @@
 
 #include "pipewright/Cost/ExchangeTimes.h"
 
-#include "llvm/ADT/SetVector.h"
-
 using namespace mlir;
 using namespace pipewright;
 
@@ -39,20 +37,4 @@ double ExchangeTimes::getSeconds(pp::ExchangedOp exchange) const {
       moving += blockBytes / link.bytesPerSecond;
   }
   return latency + moving;
-}
-
-ExchangeSeconds ExchangeTimes::getSeconds(pp::LayerOp layer) const {
-  llvm::SetVector<Operation *> exchanges;
-  for (Value argument : layer.getArguments())
-    if (auto exchange = argument.getDefiningOp<pp::ExchangedOp>())
-      exchanges.insert(exchange);
-  ExchangeSeconds seconds;
-  for (Operation *op : exchanges) {
-    auto exchange = cast<pp::ExchangedOp>(op);
-    double time = getSeconds(exchange);
-    seconds.forward += time;
-    if (isa<FloatType>(exchange.getType().getElementType()))
-      seconds.backward += time;
-  }
-  return seconds;
 }

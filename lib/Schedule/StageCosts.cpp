@@ -15,12 +15,6 @@ using namespace pipewright;
 
 static constexpr double picosecondsPerMicrosecond = 1e6;
 
-static bool getsRows(pp::LayerOp layer) {
-  return llvm::any_of(layer.getArguments(), [](Value argument) {
-    return bool(argument.getDefiningOp<pp::ExchangedOp>());
-  });
-}
-
 LayerCost pipewright::getLayerCost(pp::LayerOp layer, double unit) {
   pp::CostAttr cost = *layer.getCost();
   int64_t exchange = pp::getExchangePicoseconds(layer);
@@ -32,7 +26,7 @@ LayerCost pipewright::getLayerCost(pp::LayerOp layer, double unit) {
   return {(cost.getPicosecondsF() - exchange) / unit,
           (cost.getPicosecondsB() - gradientExchange) / unit,
           cost.getPicosecondsW() / unit,
-          getsRows(layer),
+          !pp::findExchanged(layer).empty(),
           exchange / unit,
           gradientExchange / unit};
 }

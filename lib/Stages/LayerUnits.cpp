@@ -6,26 +6,21 @@
 
 #include "pipewright/Stages/LayerUnits.h"
 
+#include "pipewright/Dialect/PP/ExchangedRows.h"
+
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
 using namespace pipewright;
-
-/// Whether \p layer computes on what replicas have exchanged. They do so within
-/// a stage.
-static bool usesExchanged(pp::LayerOp layer) {
-  return llvm::any_of(layer.getArguments(), [](Value argument) {
-    return argument.getDefiningOp<pp::ExchangedOp>();
-  });
-}
 
 LayerUnits::LayerUnits(pp::ModelOp model, ArrayRef<size_t> starts)
     : layers(model.getBody().getOps<pp::LayerOp>()) {
   bool anyParameters = llvm::any_of(
       layers, [](pp::LayerOp layer) { return !layer.getParameters().empty(); });
   for (auto [index, layer] : llvm::enumerate(layers)) {
+    // Replicas exchange rows within a stage.
     bool isUnit = (!anyParameters || !layer.getParameters().empty()) &&
-                  !usesExchanged(layer);
+                  pp::findExchanged(layer).empty();
     if (index == 0 || isUnit || llvm::is_contained(starts, index))
       begins.push_back(index);
   }

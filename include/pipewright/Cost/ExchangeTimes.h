@@ -13,11 +13,6 @@
 
 namespace pipewright {
 
-/// What the exchanges that a layer waits for take, in seconds.
-struct ExchangeSeconds {
-  double forward = 0, backward = 0;
-};
-
 class ExchangeTimes {
 public:
   ExchangeTimes() = default;
@@ -30,10 +25,6 @@ public:
   /// A replica sends each of the others its block: the largest of the latencies
   /// and the sum of the blocks over their bandwidths.
   double getSeconds(pp::ExchangedOp exchange) const;
-
-  /// Of all exchanges whose results \p layer uses, and of their gradients,
-  /// which only floats have.
-  ExchangeSeconds getSeconds(pp::LayerOp layer) const;
 
 private:
   LinkClass getLink(int64_t replica) const;

@@ -6,31 +6,31 @@
 
 #include "pipewright/Dialect/PP/ExchangedRows.h"
 
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace pipewright;
 
-/// What \p layer uses of what replicas exchange, each once.
-static llvm::SetVector<Value> findExchanged(pp::LayerOp layer) {
-  llvm::SetVector<Value> values;
+SmallVector<pp::ExchangedOp> pp::findExchanged(LayerOp layer) {
+  SmallVector<ExchangedOp> found;
   for (Value argument : layer.getArguments())
-    if (argument.getDefiningOp<pp::ExchangedOp>())
-      values.insert(argument);
-  return values;
+    if (auto exchanged = argument.getDefiningOp<ExchangedOp>())
+      if (!llvm::is_contained(found, exchanged))
+        found.push_back(exchanged);
+  return found;
 }
 
 int64_t pp::getExchangePicoseconds(LayerOp layer, bool ofGradients) {
   int64_t time = 0;
-  for (Value value : findExchanged(layer))
-    if (!ofGradients || isa<FloatType>(getElementTypeOrSelf(value)))
-      time += value.getDefiningOp<ExchangedOp>().getPicoseconds();
+  for (ExchangedOp exchanged : findExchanged(layer))
+    if (!ofGradients || isa<FloatType>(exchanged.getType().getElementType()))
+      time += exchanged.getPicoseconds();
   return time;
 }
 
 int64_t pp::getExchangedBytes(LayerOp layer) {
   int64_t bytes = 0;
-  for (Value value : findExchanged(layer))
-    bytes += getBytes(value.getType());
+  for (ExchangedOp exchanged : findExchanged(layer))
+    bytes += getBytes(exchanged.getType());
   return bytes;
 }

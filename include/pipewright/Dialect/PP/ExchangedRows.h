@@ -11,6 +11,9 @@
 
 namespace pipewright::pp {
 
+/// What \p layer uses of what replicas exchange, each once.
+llvm::SmallVector<ExchangedOp> findExchanged(LayerOp layer);
+
 /// How long replicas exchange what \p layer uses, or the gradients of that,
 /// which only floats have.
 int64_t getExchangePicoseconds(LayerOp layer, bool ofGradients = false);
