@@ -59,6 +59,20 @@ pp::BindingAttr StageOutliner::bindParameter(BindingKind kind,
 // Parts and what they exchange
 //===----------------------------------------------------------------------===//
 
+void StageOutliner::addPart(Parts &parts) {
+  bool isForward = &parts == &forward;
+  pp::Role role = isForward        ? pp::Role::F
+                  : splitsBackward ? pp::Role::B
+                                   : pp::Role::BW;
+  StringRef suffix = isForward ? "f" : splitsBackward ? "b" : "bw";
+  parts.emplace_back(stageOp, role, suffix, parts.size());
+}
+
+void StageOutliner::await(const Exchange &exchange, Parts &parts) {
+  if (exchange.part + 1 == parts.size())
+    addPart(parts);
+}
+
 TaskBuilder &StageOutliner::getOwner(Value value) {
   for (Parts *parts : {&forward, &backward})
     for (TaskBuilder &part : *parts)
@@ -105,9 +119,8 @@ Value StageOutliner::getForwardValue(Value value) {
 void StageOutliner::callForward(StagedLayer &layer) {
   for (Value argument : layer.op.getArguments())
     if (auto exchange = forwardExchanges.find(argument);
-        exchange != forwardExchanges.end() &&
-        exchange->second.part + 1 == forward.size())
-      addPart(forward, pp::Role::F, "f");
+        exchange != forwardExchanges.end())
+      await(exchange->second, forward);
   TaskBuilder &task = forward.back();
   SmallVector<Value> operands;
   for (Value argument : layer.op.getArguments())
@@ -142,7 +155,7 @@ void StageOutliner::bindModelResults() {
 }
 
 void StageOutliner::buildForward() {
-  addPart(forward, pp::Role::F, "f");
+  addPart(forward);
   for (Operation *op : model.getOps(stage)) {
     if (auto layer = dyn_cast<pp::LayerOp>(op))
       callForward(model.getLayer(layer));
@@ -259,9 +272,8 @@ Value StageOutliner::getCotangent(Value value) {
 
 void StageOutliner::awaitGradient(Value value) {
   if (auto exchange = gradientExchanges.find(value);
-      exchange != gradientExchanges.end() &&
-      exchange->second.part + 1 == backward.size())
-    addBackwardPart();
+      exchange != gradientExchanges.end())
+    await(exchange->second, backward);
 }
 
 void StageOutliner::callBackward(StagedLayer &layer) {
@@ -309,8 +321,7 @@ void StageOutliner::sendBackward(pp::ExchangedOp exchanged) {
     gradientExchanges[operand] = arriving;
     return;
   }
-  if (arriving.part + 1 == backward.size())
-    addBackwardPart();
+  await(arriving, backward);
   addGradient(operand, backward.back().getArgument(arriving.received,
                                                    operand.getType()));
 }
@@ -325,7 +336,7 @@ void StageOutliner::returnGradients() {
 }
 
 void StageOutliner::buildBackward() {
-  addBackwardPart();
+  addPart(backward);
   if (splitsBackward)
     splitWeight.emplace(stageOp, pp::Role::W, "w");
   SmallVector<Operation *> ops = model.getOps(stage);

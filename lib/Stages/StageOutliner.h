@@ -74,13 +74,8 @@ private:
 
   /// The parts of a role. The last one is still being built.
   using Parts = std::deque<TaskBuilder>;
-  void addPart(Parts &parts, pp::Role role, llvm::StringRef suffix) {
-    parts.emplace_back(stageOp, role, suffix, parts.size());
-  }
-  void addBackwardPart() {
-    addPart(backward, splitsBackward ? pp::Role::B : pp::Role::BW,
-            splitsBackward ? "b" : "bw");
-  }
+  /// Adds one to \p parts, those of F or of the backward.
+  void addPart(Parts &parts);
   TaskBuilder &getOwner(mlir::Value value);
 
   /// An exchange: where its value arrives, and which part sent it.
@@ -91,6 +86,7 @@ private:
   Exchange exchange(pp::ExchangedOp like, mlir::Value value,
                     const Parts &parts);
   /// Begins a new part if the last one sent what is to be received now.
+  void await(const Exchange &exchange, Parts &parts);
   void awaitGradient(mlir::Value value);
 
   StagedModel &model;
