@@ -60,12 +60,8 @@ private:
       unsigned branch = run->getParentRegion()->getRegionNumber();
       if (copy)
         inside.setInsertionPointToEnd(&copy->getRegion(branch).front());
-      int64_t microbatch =
-          schedule.getNumberInStep(part.microbatch, part.direction);
-      pp::RunOp::create(inside, run.getLoc(), run.getSymbol(), microbatch);
-      for (StringRef exchange :
-           StageGraph::getExchanges(graph.getTask(run.getSymbol())))
-        pp::AllToAllOp::create(inside, run.getLoc(), exchange, microbatch);
+      writeRun(inside, run.getLoc(), graph.getTask(run.getSymbol()),
+               schedule.getNumberInStep(part.microbatch, part.direction));
     });
     ++next;
   }

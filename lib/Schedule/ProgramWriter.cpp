@@ -70,6 +70,13 @@ private:
 
 } // namespace
 
+void pipewright::writeRun(OpBuilder &builder, Location loc, pp::TaskOp task,
+                          int64_t microbatch) {
+  pp::RunOp::create(builder, loc, task.getSymName(), microbatch);
+  for (StringRef exchange : StageGraph::getExchanges(task))
+    pp::AllToAllOp::create(builder, loc, exchange, microbatch);
+}
+
 /// The roles of the tasks that \p action runs where the stage has them.
 static SmallVector<pp::Role, 4> getRoles(const Action &action,
                                          bool hasInputGradient) {
@@ -160,11 +167,8 @@ void ProgramWriter::writePair(Branch forward, Branch backward) {
 
 void ProgramWriter::runTasks(ArrayRef<pp::TaskOp> tasks, int64_t microbatch,
                              OpBuilder &builder) {
-  for (pp::TaskOp task : tasks) {
-    pp::RunOp::create(builder, task.getLoc(), task.getSymName(), microbatch);
-    for (StringRef exchange : StageGraph::getExchanges(task))
-      pp::AllToAllOp::create(builder, task.getLoc(), exchange, microbatch);
-  }
+  for (pp::TaskOp task : tasks)
+    writeRun(builder, task.getLoc(), task, microbatch);
 }
 
 void ProgramWriter::writeParts(ArrayRef<pp::TaskOp> parts, int64_t microbatch) {

@@ -31,6 +31,10 @@ struct ProgramSchedule {
 void forEachRun(mlir::Operation *op, const Action &action,
                 llvm::function_ref<void(pp::RunOp, const Action &)> function);
 
+/// Writes a `pp.run` of \p task and, behind it, the exchanges of what it sends.
+void writeRun(mlir::OpBuilder &builder, mlir::Location loc, pp::TaskOp task,
+              int64_t microbatch);
+
 /// The schedule that the programs of \p kind follow; \p module must have a
 /// `pp.schedule` and one such program per rank, or an error is emitted.
 mlir::FailureOr<ProgramSchedule> readPrograms(mlir::ModuleOp module,
