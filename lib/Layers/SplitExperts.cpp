@@ -175,6 +175,13 @@ public:
     for (Value value : captures)
       mapping.map(value, addArgument(value.getType()));
   }
+  /// Copies \p ops; returns the copies of \p values.
+  SmallVector<Value> copy(const Ops &ops, ArrayRef<Value> values) {
+    for (Operation *op : ops)
+      builder.clone(*op, mapping);
+    return llvm::map_to_vector(
+        values, [this](Value value) { return mapping.lookup(value); });
+  }
   nn::FunctionOp finish(ValueRange results) {
     nn::ReturnOp::create(builder, function.getLoc(), results);
     function.setFunctionType(builder.getFunctionType(
@@ -199,11 +206,7 @@ SplitExperts::Part SplitExperts::buildPrepare() {
 
   Body body(function, "");
   body.capture(part.captures);
-  for (Operation *op : ops)
-    body.builder.clone(*op, body.mapping);
-  SmallVector<Value> results;
-  for (Value value : kept)
-    results.push_back(body.mapping.lookup(value));
+  SmallVector<Value> results = body.copy(ops, kept.getArrayRef());
   for (const ExpertRegion &region : regions.getRegions()) {
     RowPlaces places = createPlaces(
         body.builder, region, body.mapping.lookup(region.numbers), sharing);
@@ -315,12 +318,7 @@ SplitExperts::Part SplitExperts::buildCombine(const Ops &ops) {
   Part part;
   part.captures = findCaptures(ops, made);
   body.capture(part.captures);
-  for (Operation *op : ops)
-    body.builder.clone(*op, body.mapping);
-  SmallVector<Value> results;
-  for (Value value : made)
-    results.push_back(body.mapping.lookup(value));
-  part.function = body.finish(results);
+  part.function = body.finish(body.copy(ops, made));
   return part;
 }
 
