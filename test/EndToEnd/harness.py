@@ -14,7 +14,8 @@ from typing import Any
 
 from cases import EXPORTS, PRECISION_CASES, Case
 from pipewright import pipeline
-from pipewright.tensorfiles import read_safetensors
+from pipewright.onnxfile import Tensor
+from pipewright.tensorfiles import read_npy, read_safetensors
 
 REFERENCES = pathlib.Path(__file__).parent / "References"
 
@@ -119,6 +120,22 @@ def run_case(
         [line["grad_norm"] for line in lines],
         {name: tensor.data for name, tensor in read_safetensors(parameters).items()},
     )
+
+
+def evaluate_case(
+    case: Case, output: pathlib.Path, folder: pathlib.Path, steps: int
+) -> tuple[list[float], dict[str, Tensor]]:
+    """The losses and, by file, the outputs of what was built in `output`."""
+    outputs = output.with_suffix(".outputs")
+    lines = pipeline.run(
+        output,
+        "--eval",
+        *case.write_data(folder),
+        steps=steps,
+        save_outputs=outputs,
+    )
+    files = {path.name: read_npy(path) for path in outputs.iterdir()}
+    return [line["loss"] for line in lines], files
 
 
 class EndToEndTest(unittest.TestCase):

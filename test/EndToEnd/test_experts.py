@@ -16,9 +16,16 @@ import unittest
 
 from cases import CASES, EXPORTS, Case
 from cuda_double import largest_difference
-from harness import EndToEndTest, Layout, Outcome, build_case, run_case, train_case
+from harness import (
+    EndToEndTest,
+    Layout,
+    Outcome,
+    build_case,
+    evaluate_case,
+    run_case,
+    train_case,
+)
 from pipewright import pipeline
-from pipewright.tensorfiles import read_npy
 
 STEPS = 4
 MICROBATCHES = 8
@@ -121,17 +128,10 @@ class Experts(EndToEndTest):
         losses, values = [], []
         for layout in (Layout(), Layout(2, replicas=4, peers=2)):
             output, _ = build_case(case, layout, self.folder)
-            outputs = self.folder / f"outputs-{layout.replicas}"
-            lines = pipeline.run(
-                output,
-                "--eval",
-                *case.write_data(self.folder),
-                steps=2,
-                save_outputs=outputs,
-            )
-            losses.append([line["loss"] for line in lines])
-            [logits] = outputs.iterdir()
-            values.append(list(read_npy(logits).values()))
+            step_losses, files = evaluate_case(case, output, self.folder, steps=2)
+            losses.append(step_losses)
+            [logits] = files.values()
+            values.append(list(logits.values()))
         self.assert_agrees(losses[1], losses[0], case.loss_tolerance)
         self.assertEqual(len(values[1]), len(values[0]))
         largest = max(abs(a - b) for a, b in zip(*values))

@@ -15,9 +15,15 @@ import unittest
 
 from cases import CASES, PRECISION_CASES, Case
 from cuda_double import largest_difference
-from harness import EndToEndTest, Layout, Outcome, build_case, run_case, train_case
-from pipewright import pipeline
-from pipewright.tensorfiles import read_npy
+from harness import (
+    EndToEndTest,
+    Layout,
+    Outcome,
+    build_case,
+    evaluate_case,
+    run_case,
+    train_case,
+)
 
 STEPS = 8
 MICROBATCHES = 12
@@ -80,17 +86,9 @@ class Evaluation(EndToEndTest):
         results = []
         for layout in (Layout(), Layout(2, replicas=3)):
             output, _ = build_case(case, layout, self.folder)
-            outputs = self.folder / f"outputs-{layout.replicas}"
-            lines = pipeline.run(
-                output,
-                "--eval",
-                *case.write_data(self.folder),
-                steps=3,
-                save_outputs=outputs,
-            )
-            self.assertEqual(len(lines), 3)
-            files = {path.name: read_npy(path) for path in outputs.iterdir()}
-            results.append(([line["loss"] for line in lines], files))
+            losses, files = evaluate_case(case, output, self.folder, steps=3)
+            self.assertEqual(len(losses), 3)
+            results.append((losses, files))
         self.assertEqual(results[0], results[1])
         self.assertTrue(results[0][1])
 
