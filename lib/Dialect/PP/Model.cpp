@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pipewright/Dialect/NN/TensorSize.h"
 #include "pipewright/Dialect/PP/PP.h"
 
 #include "mlir/IR/Builders.h"
@@ -28,7 +29,10 @@ RankedTensorType ParameterOp::getWholeType() {
 }
 
 LogicalResult ParameterOp::verify() {
-  if (getShards() < 1 || (getShards() > 1 && getTensorType().getRank() == 0))
+  ArrayRef<int64_t> shape = getTensorType().getShape();
+  SmallVector<int64_t> sizes(shape);
+  sizes.push_back(getShards());
+  if (getShards() > 1 && (shape.empty() || !nn::hasReasonableSize(sizes)))
     return emitOpError("cannot be one of ")
            << getShards() << " parts of a " << getType();
   RankedTensorType type = getWholeType();

@@ -120,8 +120,6 @@ LogicalResult RepeatOp::verify() {
   if (getLower() >= getUpper())
     return emitOpError("repeats from ")
            << getLower() << " to " << getUpper() << ", which is never";
-  if (getStep() < 1)
-    return emitOpError("needs a step of at least 1, not ") << getStep();
   return success();
 }
 
@@ -135,7 +133,7 @@ LogicalResult PlaceOp::verify() {
   auto arena = cast<ArenaOp>((*this)->getParentOp());
   int64_t arenaBytes = arena.getBytes(), bytes = getBytes();
   for (int64_t offset : getOffsets())
-    if (offset < 0 || bytes < 0 || offset > arenaBytes - bytes)
+    if (offset < 0 || offset > arenaBytes - bytes)
       return emitOpError("places ") << bytes << " bytes at " << offset
                                     << " of an arena of " << arenaBytes;
   int64_t slots = getOffsets().size();

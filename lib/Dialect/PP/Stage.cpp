@@ -14,12 +14,6 @@ using namespace pipewright;
 using namespace pipewright::pp;
 
 LogicalResult StageOp::verify() {
-  for (auto [name, value] :
-       {std::pair("index", getIndex()), std::pair("rank", getRank()),
-        std::pair("chunk", getChunk()),
-        std::pair("first_layer", getFirstLayer())})
-    if (value < 0)
-      return emitOpError("has ") << name << ' ' << value;
   if (getDirection() > 1)
     return emitOpError("has direction ")
            << getDirection() << "; there are 0 and 1";

@@ -32,6 +32,11 @@ def PPDialect : Dialect {
 class PP_Op<string mnemonic, list<Trait> traits = []>
     : Op<PPDialect, mnemonic, traits>;
 
+// Positions and sizes. What an action counts from is the one number that may be
+// negative.
+def PP_Index : ConfinedAttr<I64Attr, [IntNonNegative]>;
+def PP_Count : ConfinedAttr<I64Attr, [IntPositive]>;
+
 class PP_Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::pipewright::pp";

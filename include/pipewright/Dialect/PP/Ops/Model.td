@@ -27,7 +27,7 @@ def PP_ParameterOp : PP_Op<"parameter", [Symbol, HasParent<"::mlir::ModuleOp">]>
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, UnitAttr:$trainable,
                        TypeAttrOf<NN_Tensor>:$type, AnyAttr:$value,
-                       DefaultValuedAttr<I64Attr, "1">:$shards);
+                       DefaultValuedAttr<PP_Count, "1">:$shards);
   let assemblyFormat = [{$sym_name (`trainable` $trainable^)?
                          (`shards` $shards^)? `:` $type `=` $value attr-dict}];
   let hasVerifier = 1;
@@ -115,7 +115,7 @@ def PP_RandomKeyOp : PP_Op<"random_key", [Pure]> {
     A pure function of (seed, step, micro-batch) and `layer`. Before layers
     are outlined `layer` is 0: outlining numbers it.
   }];
-  let arguments = (ins I64Attr:$layer);
+  let arguments = (ins PP_Index:$layer);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "`layer` $layer attr-dict `:` type($result)";
 }
@@ -157,8 +157,8 @@ def PP_ExchangedOp : PP_Op<"exchanged", [Pure, SameOperandsAndResultType,
     %y = pp.exchanged %x peers 2 : tensor<8x16xf32>
     ```
   }];
-  let arguments = (ins NN_Tensor:$operand, I64Attr:$peers,
-                       DefaultValuedAttr<I64Attr, "0">:$picoseconds);
+  let arguments = (ins NN_Tensor:$operand, PP_Count:$peers,
+                       DefaultValuedAttr<PP_Index, "0">:$picoseconds);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{$operand `peers` $peers
       (`picoseconds` $picoseconds^)? attr-dict `:` type($result)}];

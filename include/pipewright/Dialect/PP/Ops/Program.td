@@ -20,9 +20,9 @@ def PP_ScheduleOp : PP_Op<"schedule", [HasParent<"::mlir::ModuleOp">]> {
     pp.schedule "1f1b" ranks 4 microbatches 8 chunks 1 replicas 2
     ```
   }];
-  let arguments = (ins StrAttr:$policy, I64Attr:$ranks, I64Attr:$microbatches,
-                       I64Attr:$chunks,
-                       DefaultValuedAttr<I64Attr, "1">:$replicas);
+  let arguments = (ins StrAttr:$policy, PP_Count:$ranks, PP_Count:$microbatches,
+                       PP_Count:$chunks,
+                       DefaultValuedAttr<PP_Count, "1">:$replicas);
   let assemblyFormat = [{$policy `ranks` $ranks `microbatches` $microbatches
                          `chunks` $chunks (`replicas` $replicas^)? attr-dict}];
 }
@@ -47,7 +47,7 @@ def PP_ProgramOp : PP_Op<"program", [SingleBlock, NoTerminator,
     }
     ```
   }];
-  let arguments = (ins PP_ProgramKindAttr:$kind, I64Attr:$rank);
+  let arguments = (ins PP_ProgramKindAttr:$kind, PP_Index:$rank);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`` $kind `rank` $rank $body attr-dict";
 }
@@ -180,8 +180,8 @@ def PP_RepeatOp : PP_Op<"repeat", [SingleBlock, NoTerminator,
     }
     ```
   }];
-  let arguments = (ins I64Attr:$lower, I64Attr:$upper,
-                       DefaultValuedAttr<I64Attr, "1">:$step);
+  let arguments = (ins PP_Index:$lower, PP_Index:$upper,
+                       DefaultValuedAttr<PP_Count, "1">:$step);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -202,7 +202,7 @@ def PP_ArenaOp : PP_Op<"arena", [SingleBlock, NoTerminator,
     }
     ```
   }];
-  let arguments = (ins I64Attr:$rank, I64Attr:$bytes);
+  let arguments = (ins PP_Index:$rank, PP_Index:$bytes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`rank` $rank `bytes` $bytes $body attr-dict";
 }
@@ -217,8 +217,8 @@ def PP_PlaceOp : PP_Op<"place", [HasParent<"ArenaOp">]> {
     other. Bindings share memory if they are never in use at the same time.
   }];
   let arguments = (ins PP_BindingAttr:$binding, DenseI64ArrayAttr:$offsets,
-      I64Attr:$bytes, OptionalAttr<DenseI64ArrayAttr>:$slot_of,
-      DefaultValuedAttr<I64Attr, "0">:$eval_slot);
+      PP_Index:$bytes, OptionalAttr<DenseI64ArrayAttr>:$slot_of,
+      DefaultValuedAttr<PP_Index, "0">:$eval_slot);
   let assemblyFormat = [{$binding `at` custom<Offsets>($offsets) `bytes` $bytes
       (`of` $slot_of^)? (`eval` $eval_slot^)? attr-dict}];
   let hasVerifier = 1;

@@ -27,11 +27,11 @@ def PP_StageOp : PP_Op<"stage", [Symbol, HasParent<"::mlir::ModuleOp">]> {
       parameters [@"fc1.weight"] direction 1
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$index, I64Attr:$rank,
-      I64Attr:$chunk, I64Attr:$first_layer, StrArrayAttr:$layers,
+  let arguments = (ins SymbolNameAttr:$sym_name, PP_Index:$index, PP_Index:$rank,
+      PP_Index:$chunk, PP_Index:$first_layer, StrArrayAttr:$layers,
       TypedArrayAttrBase<FlatSymbolRefAttr, "parameters">:$parameters,
       OptionalAttr<PP_CostAttr>:$cost,
-      DefaultValuedAttr<I64Attr, "0">:$direction);
+      DefaultValuedAttr<PP_Index, "0">:$direction);
   let assemblyFormat = [{
     $sym_name `index` $index `rank` $rank `chunk` $chunk
     `first_layer` $first_layer `layers` $layers
@@ -74,7 +74,7 @@ def PP_ExchangeOp : PP_Op<"exchange", [Symbol, HasParent<"::mlir::ModuleOp">,
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$stage,
-      I64Attr:$peers, TypeAttrOf<NN_Tensor>:$type);
+      PP_Count:$peers, TypeAttrOf<NN_Tensor>:$type);
   let assemblyFormat = [{$sym_name `of` $stage `peers` $peers `:` $type
                          attr-dict}];
   let hasVerifier = 1;
@@ -111,8 +111,8 @@ def PP_TaskOp : PP_Op<"task", [Symbol, IsolatedFromAbove, SingleBlock,
   let arguments = (ins SymbolNameAttr:$sym_name, PP_RoleAttr:$role,
       FlatSymbolRefAttr:$stage, PP_BindingArrayAttr:$argument_bindings,
       PP_BindingArrayAttr:$result_bindings,
-      OptionalAttr<I64Attr>:$workspace_bytes,
-      DefaultValuedAttr<I64Attr, "0">:$part);
+      OptionalAttr<PP_Index>:$workspace_bytes,
+      DefaultValuedAttr<PP_Index, "0">:$part);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
