@@ -124,7 +124,7 @@ FailureOr<FlatIndex> pipewright::indexSlices(OnnxNode &node, Value table,
   ArrayRef<int64_t> sizes = getShape(table), shape = getShape(indices);
   int64_t rank = sizes.size();
   int64_t coordinates = shape.empty() ? 0 : shape.back();
-  if (batchAxes < 0 || coordinates < 1 || batchAxes + coordinates > rank ||
+  if (batchAxes < 0 || coordinates < 1 || batchAxes > rank - coordinates ||
       batchAxes >= int64_t(shape.size()) ||
       sizes.take_front(batchAxes) != shape.take_front(batchAxes))
     return node.emitError()

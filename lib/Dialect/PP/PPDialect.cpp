@@ -144,6 +144,15 @@ static void printOffsets(OpAsmPrinter &printer, Operation *,
 
 static constexpr StringLiteral phaseName = "pp.phase";
 
+LogicalResult pp::PPDialect::verifyOperationAttribute(Operation *op,
+                                                      NamedAttribute named) {
+  if (named.getName() == phaseName && isa<ModuleOp>(op) &&
+      isa<PhaseAttr>(named.getValue()))
+    return success();
+  return op->emitOpError("has ") << named.getName() << " = " << named.getValue()
+         << "; all there is is " << phaseName << " = #pp.phase of a module";
+}
+
 pp::Phase pp::getPhase(ModuleOp module) {
   auto phase = module->getAttrOfType<PhaseAttr>(phaseName);
   return phase ? phase.getValue() : Phase::Import;

@@ -22,6 +22,14 @@ LogicalResult StageOp::verify() {
   return success();
 }
 
+LogicalResult StageOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (auto name : getParameters().getAsRange<FlatSymbolRefAttr>())
+    if (!symbols.lookupNearestSymbolFrom<ParameterOp>(*this, name))
+      return emitOpError("holds '")
+             << name.getValue() << "', which is not a parameter";
+  return success();
+}
+
 std::string pp::nameChannel(ChannelKind kind, StageOp source, int64_t number) {
   StringRef what = kind == ChannelKind::Activation ? "act." : "grad.";
   StringRef direction = source.getDirection() == 0 ? "" : "u";

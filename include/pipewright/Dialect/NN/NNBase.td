@@ -32,6 +32,11 @@ def NNDialect : Dialect {
   let hasConstantMaterializer = 1;
 }
 
+// MLIR prints a name of no letters as one that it does not read.
+def NN_SymbolName : ConfinedAttr<SymbolNameAttr, [
+    AttrConstraint<CPred<"!::llvm::cast<::mlir::StringAttr>($_self).empty()">,
+                   "which is not empty">]>;
+
 class NN_Op<string mnemonic, list<Trait> traits = []>
     : Op<NNDialect, mnemonic, traits>;
 

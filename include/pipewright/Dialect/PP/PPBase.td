@@ -27,6 +27,8 @@ def PPDialect : Dialect {
   }];
   let dependentDialects = ["::pipewright::nn::NNDialect"];
   let useDefaultAttributePrinterParser = 1;
+  // Of a module's `pp.phase`, how far it has come.
+  let hasOperationAttrVerify = 1;
 }
 
 class PP_Op<string mnemonic, list<Trait> traits = []>

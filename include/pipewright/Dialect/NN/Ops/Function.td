@@ -22,7 +22,7 @@ def NN_FunctionOp : NN_Op<"function", [FunctionOpInterface, IsolatedFromAbove,
     which are passed as arguments; so a deep model is differentiated, priced
     and compiled as a few functions.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name,
+  let arguments = (ins NN_SymbolName:$sym_name,
                        TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<StrAttr>:$sym_visibility,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,

@@ -25,7 +25,7 @@ def PP_ParameterOp : PP_Op<"parameter", [Symbol, HasParent<"::mlir::ModuleOp">]>
       = #pp.external<"/models/mlp.onnx", offset = 312, length = 512>
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, UnitAttr:$trainable,
+  let arguments = (ins NN_SymbolName:$sym_name, UnitAttr:$trainable,
                        TypeAttrOf<NN_Tensor>:$type, AnyAttr:$value,
                        DefaultValuedAttr<PP_Count, "1">:$shards);
   let assemblyFormat = [{$sym_name (`trainable` $trainable^)?
@@ -56,7 +56,7 @@ def PP_ModelOp : PP_Op<"model", [Symbol, IsolatedFromAbove,
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name,
+  let arguments = (ins NN_SymbolName:$sym_name,
       TypedArrayAttrBase<PP_InputAttr, "input specs">:$inputs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

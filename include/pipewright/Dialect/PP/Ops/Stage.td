@@ -9,7 +9,8 @@
 
 include "pipewright/Dialect/PP/PPBase.td"
 
-def PP_StageOp : PP_Op<"stage", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+def PP_StageOp : PP_Op<"stage", [Symbol, HasParent<"::mlir::ModuleOp">,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a run of layers on one rank";
   let description = [{
     Stages are numbered by `index` from 0 in the order of their layers.
@@ -27,7 +28,7 @@ def PP_StageOp : PP_Op<"stage", [Symbol, HasParent<"::mlir::ModuleOp">]> {
       parameters [@"fc1.weight"] direction 1
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, PP_Index:$index, PP_Index:$rank,
+  let arguments = (ins NN_SymbolName:$sym_name, PP_Index:$index, PP_Index:$rank,
       PP_Index:$chunk, PP_Index:$first_layer, StrArrayAttr:$layers,
       TypedArrayAttrBase<FlatSymbolRefAttr, "parameters">:$parameters,
       OptionalAttr<PP_CostAttr>:$cost,
@@ -55,7 +56,7 @@ def PP_ChannelOp : PP_Op<"channel", [Symbol, HasParent<"::mlir::ModuleOp">,
     pp.channel @act.0.0 activation from @s0 to @s1 : tensor<2x16xf32>
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, PP_ChannelKindAttr:$kind,
+  let arguments = (ins NN_SymbolName:$sym_name, PP_ChannelKindAttr:$kind,
       FlatSymbolRefAttr:$source, FlatSymbolRefAttr:$target,
       TypeAttrOf<NN_Tensor>:$type);
   let assemblyFormat = [{$sym_name `` $kind `from` $source `to` $target `:` $type
@@ -73,7 +74,7 @@ def PP_ExchangeOp : PP_Op<"exchange", [Symbol, HasParent<"::mlir::ModuleOp">,
     pp.exchange @x.0.0 of @s0 peers 2 : tensor<8x16xf32>
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$stage,
+  let arguments = (ins NN_SymbolName:$sym_name, FlatSymbolRefAttr:$stage,
       PP_Count:$peers, TypeAttrOf<NN_Tensor>:$type);
   let assemblyFormat = [{$sym_name `of` $stage `peers` $peers `:` $type
                          attr-dict}];
@@ -108,7 +109,7 @@ def PP_TaskOp : PP_Op<"task", [Symbol, IsolatedFromAbove, SingleBlock,
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, PP_RoleAttr:$role,
+  let arguments = (ins NN_SymbolName:$sym_name, PP_RoleAttr:$role,
       FlatSymbolRefAttr:$stage, PP_BindingArrayAttr:$argument_bindings,
       PP_BindingArrayAttr:$result_bindings,
       OptionalAttr<PP_Index>:$workspace_bytes,
