@@ -61,11 +61,21 @@ unsigned OnnxNode::getUnsignedBits(unsigned i) const {
 // Values that must be known
 //===----------------------------------------------------------------------===//
 
+LogicalResult OnnxNode::checkListed(int64_t count) const {
+  constexpr int64_t limit = int64_t(1) << 24;
+  if (count <= limit)
+    return success();
+  return emitError() << "needs a list of " << count << " numbers, over "
+                     << limit;
+}
+
 FailureOr<SmallVector<int64_t>> OnnxNode::getIntegers(unsigned i) const {
   DenseElementsAttr elements = getConstant(operand(i));
   if (!elements || !isa<IntegerType>(elements.getElementType()))
     return emitError() << "needs operand " << i << " ('" << proto.input(i)
                        << "') to be integers known at compile time";
+  if (failed(checkListed(elements.getNumElements())))
+    return failure();
   SmallVector<int64_t> values;
   for (const APInt &value : elements.getValues<APInt>())
     values.push_back(value.getSExtValue());

@@ -114,6 +114,10 @@ public:
   // Values that must be known
   //===--------------------------------------------------------------------===//
 
+  /// Fails if \p count numbers are too many to be listed one by one while a
+  /// model is imported: a wrong size must not take all memory.
+  mlir::LogicalResult checkListed(int64_t count) const;
+
   /// The integers in operand \p i.
   mlir::FailureOr<llvm::SmallVector<int64_t>> getIntegers(unsigned i) const;
   /// The only number in operand \p i.

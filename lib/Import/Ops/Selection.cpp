@@ -23,6 +23,8 @@ static FailureOr<SmallVector<bool>> getNonZero(OnnxNode &node, unsigned i) {
   if (!known)
     return node.emitError()
            << "needs to know operand " << i << " when it is compiled";
+  if (failed(node.checkListed(known.getNumElements())))
+    return failure();
   nn::HostTensor values = *nn::HostTensor::fromAttribute(known);
   SmallVector<bool> isNonZero;
   for (double value : values.getFloats())
@@ -124,6 +126,8 @@ static FailureOr<Value> importReverseSequence(OnnxNode &node) {
            << " with time_axis=" << timeAxis << " and batch_axis=" << batchAxis;
   // A sequence and a time are a row of one table.
   int64_t steps = shape[timeAxis], sequences = shape[batchAxis];
+  if (failed(node.checkListed(steps * sequences)))
+    return failure();
   SmallVector<int64_t> rows;
   for (int64_t row = 0; row < steps * sequences; ++row) {
     int64_t time = timeAxis == 0 ? row / sequences : row % steps;

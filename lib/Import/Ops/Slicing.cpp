@@ -246,10 +246,11 @@ static FailureOr<Value> padWithElements(OnnxNode &node, Value x,
       continue;
     int64_t first = -std::max<int64_t>(low, 0);
     int64_t end = size + std::max<int64_t>(high, 0);
-    constexpr int64_t limit = int64_t(1) << 28;
-    if (size == 0 || end - first > limit)
-      return node.emitError() << "pads an axis of size " << size << " to "
-                              << end - first << " with elements of its own";
+    if (size == 0)
+      return node.emitError() << "pads an axis of size 0 to " << end - first
+                              << " with elements of its own";
+    if (failed(node.checkListed(end - first)))
+      return failure();
     for (int64_t position = first; position < end; ++position)
       elements.push_back(find(position, size));
     shape[axis] = elements.size();
