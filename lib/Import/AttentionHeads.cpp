@@ -6,6 +6,8 @@
 
 #include "AttentionHeads.h"
 
+#include "pipewright/Dialect/NN/TensorSize.h"
+
 #include <cmath>
 #include <limits>
 
@@ -108,7 +110,7 @@ FailureOr<Value> pipewright::getVisibleKeys(OnnxNode &node,
   auto type = RankedTensorType::get({1, 1, queries, keys},
                                     b.getOpBuilder().getI1Type());
   constexpr int64_t maxMask = int64_t(1) << 28;
-  if (queries * keys > maxMask)
+  if (!nn::hasReasonableSize({queries, keys}) || queries * keys > maxMask)
     return node.emitError() << "masks by " << type << ", which is too large";
   SmallVector<bool> isVisible;
   for (int64_t query = first; query < first + queries; ++query)

@@ -32,6 +32,15 @@ pipewright::getBroadcastShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
   return shape;
 }
 
+bool pipewright::addUpTo(ArrayRef<int64_t> sizes, int64_t total) {
+  for (int64_t size : sizes) {
+    if (size < 0 || size > total)
+      return false;
+    total -= size;
+  }
+  return total == 0;
+}
+
 SmallVector<int64_t> pipewright::getAllAxes(int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }

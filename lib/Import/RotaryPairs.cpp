@@ -38,10 +38,10 @@ FailureOr<RotaryAngles> pipewright::takeAngles(OnnxNode &node, Value cosines,
   if (failed(takeTables(node, cosines, sines)))
     return failure();
   ArrayRef<int64_t> shape = getShape(cosines);
-  if (first < 0 || first + length > shape[0])
-    return node.emitError() << "needs angles for positions " << first << " to "
-                            << first + length - 1 << ", which "
-                            << cosines.getType() << " does not have";
+  if (first < 0 || first > shape[0] - length)
+    return node.emitError()
+           << "needs angles for " << length << " positions from " << first
+           << " on, which " << cosines.getType() << " does not have";
   NNBuilder &b = node.getBuilder();
   auto take = [&](Value table) {
     Value rows = b.sliceAxis(table, /*axis=*/0, first, length);

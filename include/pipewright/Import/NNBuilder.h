@@ -40,6 +40,10 @@ inline mlir::Type getElementType(mlir::Value value) {
   return getTensorType(value).getElementType();
 }
 
+/// Whether \p sizes, of which a model may say anything, are not negative and
+/// add up to \p total.
+bool addUpTo(llvm::ArrayRef<int64_t> sizes, int64_t total);
+
 /// The axes 0 to \p rank - 1.
 llvm::SmallVector<int64_t> getAllAxes(int64_t rank);
 

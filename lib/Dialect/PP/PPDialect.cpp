@@ -149,8 +149,9 @@ LogicalResult pp::PPDialect::verifyOperationAttribute(Operation *op,
   if (named.getName() == phaseName && isa<ModuleOp>(op) &&
       isa<PhaseAttr>(named.getValue()))
     return success();
-  return op->emitOpError("has ") << named.getName() << " = " << named.getValue()
-         << "; all there is is " << phaseName << " = #pp.phase of a module";
+  return op->emitOpError("has ")
+         << named.getName() << " = " << named.getValue() << "; all there is is "
+         << phaseName << " = #pp.phase of a module";
 }
 
 pp::Phase pp::getPhase(ModuleOp module) {

@@ -29,9 +29,8 @@ static FailureOr<Projections> project(OnnxNode &node) {
   if (std::optional<SmallVector<int64_t>> given =
           node.getInts("qkv_hidden_sizes"))
     sizes = *given;
-  if (sizes.size() != 3 ||
-      llvm::any_of(sizes, [](int64_t s) { return s < 1; }) ||
-      sizes[0] + sizes[1] + sizes[2] != shape[1])
+  if (sizes.size() != 3 || llvm::is_contained(sizes, 0) ||
+      !addUpTo(sizes, shape[1]))
     return node.emitError() << "cannot cut weights " << weight.getType()
                             << " into those of queries, keys and values; "
                                "qkv_hidden_sizes must add up";

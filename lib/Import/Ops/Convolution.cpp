@@ -169,6 +169,15 @@ static FailureOr<Crop> getCrop(OnnxNode &node, const Windows &windows) {
       (asked && asked->size() != spatial))
     return node.emitError() << "has padding or an output_shape for another "
                             << "number of axes than " << spatial;
+  // More than that is a mistake, and would overflow.
+  constexpr int64_t limit = int64_t(1) << 40;
+  SmallVector<int64_t> all(pads);
+  llvm::append_range(all, more);
+  llvm::append_range(all, asked.value_or(zeros));
+  for (int64_t amount : all)
+    if (amount < 0 || amount > limit)
+      return node.emitError() << "has " << amount << " in its padding or its "
+                              << "output_shape";
   Crop crop;
   for (size_t axis = 0; axis < spatial; ++axis) {
     int64_t full = getFullSize(windows, axis, sizes[axis]) + more[axis];
@@ -180,7 +189,6 @@ static FailureOr<Crop> getCrop(OnnxNode &node, const Windows &windows) {
       int64_t missing = std::max<int64_t>(full - size, 0);
       low = automatic == "SAME_UPPER" ? missing / 2 : missing - missing / 2;
     }
-    constexpr int64_t limit = int64_t(1) << 40;
     if (size < 0 || size > limit || low < 0 || low > full)
       return node.emitError()
              << "makes an axis of " << size << " elements of " << full;

@@ -79,9 +79,12 @@ static FailureOr<AttentionHeads> getNewHeads(OnnxNode &node) {
   Value query = node.operand(Query);
   Value key = node.operand(Key), value = node.operand(ValueOperand);
   if (!key) {
-    int64_t all = heads + 2 * keyHeads;
     ArrayRef<int64_t> shape = getShape(query);
-    if (heads < 1 || keyHeads < 1 || shape.size() != 3 || shape[2] % all != 0)
+    // Neither is more than there are, so that their sum does not overflow.
+    bool canSplit = shape.size() == 3 && heads > 0 && heads <= shape[2] &&
+                    keyHeads > 0 && keyHeads <= shape[2];
+    int64_t all = canSplit ? heads + 2 * keyHeads : 0;
+    if (!canSplit || shape[2] % all != 0)
       return node.emitError()
              << "cannot split " << query.getType() << " into " << heads
              << " heads of queries and " << keyHeads << " of keys and values";

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pipewright/Dialect/NN/TensorSize.h"
 #include "pipewright/Import/OnnxOpRegistry.h"
 
 #include <numeric>
@@ -159,6 +160,10 @@ static FailureOr<Value> importTile(OnnxNode &node) {
   // broadcast.
   SmallVector<int64_t> apart, repeated, tiled;
   for (auto [size, count] : llvm::zip_equal(shape, *repeats)) {
+    if (!nn::hasReasonableSize({count, size}))
+      return node.emitError()
+             << "repeats the " << size << " elements of an axis " << count
+             << " times, which is too often";
     apart.append({1, size});
     repeated.append({count, size});
     tiled.push_back(count * size);

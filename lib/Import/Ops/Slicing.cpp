@@ -8,8 +8,6 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
-#include <numeric>
-
 using namespace mlir;
 using namespace pipewright;
 
@@ -133,9 +131,7 @@ static LogicalResult importSplit(OnnxNode &node) {
   if (failed(sizes))
     return failure();
   if (int64_t(sizes->size()) != node.getNumResults() ||
-      std::accumulate(sizes->begin(), sizes->end(), int64_t(0)) !=
-          shape[*axis] ||
-      llvm::any_of(*sizes, [](int64_t size) { return size < 0; })) {
+      !addUpTo(*sizes, shape[*axis])) {
     InFlightDiagnostic diag = node.emitError()
                               << "splits axis " << *axis << " of size "
                               << shape[*axis] << " into parts of ";
