@@ -17,9 +17,14 @@ double pipewright::simulateCut(const Schedule &schedule,
   std::vector<bool> recomputes;
   for (const StageCost &stage : costs.stages)
     recomputes.push_back(stage.r.value_or(0) > 0);
-  if (!llvm::is_contained(recomputes, true))
+  bool recomputesAny = llvm::is_contained(recomputes, true);
+  bool splits = splitsBackward(schedule);
+  if (!recomputesAny && !splits)
     return simulate(schedule, costs).makespan;
-  return simulate(addRecomputation(schedule, recomputes), costs).makespan;
+  Schedule complete = splits ? splitFullBackwards(schedule) : schedule;
+  if (recomputesAny)
+    complete = addRecomputation(complete, recomputes);
+  return simulate(complete, costs).makespan;
 }
 
 CostModel pipewright::freeLinks(CostModel costs) {

@@ -113,3 +113,21 @@ bool pipewright::splitsBackward(const Schedule &schedule) {
       });
   return found;
 }
+
+Schedule pipewright::splitFullBackwards(const Schedule &schedule) {
+  Schedule result = schedule;
+  for (int64_t rank = 0; rank < schedule.getRanks(); ++rank) {
+    std::vector<Action> actions;
+    for (Action action : schedule.getActions(rank)) {
+      bool isFull = action.kind == ActionKind::BW;
+      if (isFull)
+        action.kind = ActionKind::B;
+      actions.push_back(action);
+      action.kind = ActionKind::W;
+      if (isFull)
+        actions.push_back(action);
+    }
+    result.setActions(rank, std::move(actions));
+  }
+  return result;
+}

@@ -283,6 +283,10 @@ Schedule buildForwardOnly(const ScheduleShape &shape, Placement placement);
 /// Whether any backward of \p schedule runs as B and W apart.
 bool splitsBackward(const Schedule &schedule);
 
+/// \p schedule with each BW outside pairs as B and then W: so a program runs it
+/// whose stages have tasks for these, because other backwards run apart.
+Schedule splitFullBackwards(const Schedule &schedule);
+
 } // namespace pipewright
 
 #endif // PIPEWRIGHT_SCHEDULE_SCHEDULE_H
