@@ -13,6 +13,9 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace pipewright;
 
@@ -30,6 +33,15 @@ pipewright::getBroadcastShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
       return std::nullopt;
   }
   return shape;
+}
+
+int64_t pipewright::toInteger(double number) {
+  constexpr double limit = 0x1p63;
+  if (number >= limit)
+    return std::numeric_limits<int64_t>::max();
+  if (number <= -limit)
+    return std::numeric_limits<int64_t>::min();
+  return std::isnan(number) ? 0 : int64_t(number);
 }
 
 bool pipewright::addUpTo(ArrayRef<int64_t> sizes, int64_t total) {
@@ -138,7 +150,7 @@ Value NNBuilder::splat(RankedTensorType type, double value) {
   Attribute attribute =
       isa<FloatType>(element)
           ? Attribute(builder.getFloatAttr(element, value))
-          : Attribute(builder.getIntegerAttr(element, int64_t(value)));
+          : Attribute(builder.getIntegerAttr(element, toInteger(value)));
   return constant(DenseElementsAttr::get(type, attribute));
 }
 

@@ -40,6 +40,10 @@ inline mlir::Type getElementType(mlir::Value value) {
   return getTensorType(value).getElementType();
 }
 
+/// \p number without its fraction; the nearest integer that there is if it is
+/// larger than all of them, 0 for NaN.
+int64_t toInteger(double number);
+
 /// Whether \p sizes, of which a model may say anything, are not negative and
 /// add up to \p total.
 bool addUpTo(llvm::ArrayRef<int64_t> sizes, int64_t total);

@@ -148,7 +148,7 @@ static FailureOr<CacheLayout> getCacheLayout(OnnxNode &node,
   layout.added = getShape(added.key)[2];
   layout.past =
       node.hasOperand(PastKey) ? getShape(node.operand(PastKey))[2] : 0;
-  layout.total = int64_t(*total);
+  layout.total = toInteger(*total);
   if (layout.total < layout.added || layout.total > layout.past + layout.added)
     return node.emitError()
            << "has total_sequence_length=" << layout.total << " for "

@@ -160,7 +160,7 @@ static FailureOr<Value> importCumSum(OnnxNode &node) {
   if (failed(named))
     return failure();
   FailureOr<int64_t> axis =
-      node.getAxis(int64_t(*named), getTensorType(node.operand(0)).getRank());
+      node.getAxis(toInteger(*named), getTensorType(node.operand(0)).getRank());
   if (failed(axis))
     return failure();
   return node.getBuilder().create<nn::CumulativeSumOp>(
