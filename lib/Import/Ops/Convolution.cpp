@@ -12,6 +12,7 @@
 
 #include "../Windows.h"
 
+#include "pipewright/Dialect/NN/TensorSize.h"
 #include "pipewright/Import/OnnxOpRegistry.h"
 
 #include <numeric>
@@ -108,6 +109,11 @@ static Value makeColumns(NNBuilder &b, Value image, const Windows &windows,
                              sizes.batch * countElements(windows.positions)});
 }
 
+/// Whether so many channels make \p groups groups, a number that may be any.
+static bool isCutBy(int64_t channels, int64_t groups) {
+  return groups > 0 && channels % groups == 0;
+}
+
 static FailureOr<Value> importConv(OnnxNode &node) {
   NNBuilder &b = node.getBuilder();
   Value image = node.operand(0), weights = node.operand(1);
@@ -116,10 +122,10 @@ static FailureOr<Value> importConv(OnnxNode &node) {
     return failure();
   Sizes sizes = {getShape(image)[0], node.getInt("group", 1),
                  getShape(image)[1], getShape(weights)[0]};
-  if (failed(checkChannels(
-          node, sizes.groups,
-          sizes.inputChannels == getShape(weights)[1] * sizes.groups &&
-              sizes.outputChannels % std::max<int64_t>(sizes.groups, 1) == 0)))
+  bool fits = isCutBy(sizes.inputChannels, sizes.groups) &&
+              isCutBy(sizes.outputChannels, sizes.groups) &&
+              sizes.inputChannels / sizes.groups == getShape(weights)[1];
+  if (failed(checkChannels(node, sizes.groups, fits)))
     return failure();
   FailureOr<Windows> windows = getWindows(node, *kernel);
   if (failed(windows))
@@ -225,13 +231,14 @@ static FailureOr<Value> importConvTranspose(OnnxNode &node) {
   if (failed(kernel))
     return failure();
   Sizes sizes = {getShape(image)[0], node.getInt("group", 1),
-                 getShape(image)[1],
-                 getShape(weights)[1] * node.getInt("group", 1)};
-  int64_t channels = sizes.inputChannels / std::max<int64_t>(sizes.groups, 1);
-  if (failed(checkChannels(node, sizes.groups,
-                           sizes.inputChannels == getShape(weights)[0] &&
-                               channels * sizes.groups == sizes.inputChannels)))
+                 getShape(image)[1], /*outputChannels=*/0};
+  bool fits = sizes.inputChannels == getShape(weights)[0] &&
+              isCutBy(sizes.inputChannels, sizes.groups) &&
+              nn::hasReasonableSize({getShape(weights)[1], sizes.groups});
+  if (failed(checkChannels(node, sizes.groups, fits)))
     return failure();
+  sizes.outputChannels = getShape(weights)[1] * sizes.groups;
+  int64_t channels = sizes.inputChannels / sizes.groups;
   FailureOr<Windows> windows = getKernel(node, *kernel);
   if (failed(windows))
     return failure();
