@@ -8,7 +8,9 @@
 
 #include "InlineFunctions.h"
 #include "InputWeights.h"
+#include "MergedWeights.h"
 #include "ModelImporter.h"
+#include "Proto/Onnx.pb.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -36,6 +38,19 @@ static LogicalResult report(ArrayRef<std::string> problems, StringRef path,
   return success(problems.empty());
 }
 
+static void separateWeights(onnx::OnnxFile &file, MLIRContext *context) {
+  GraphReport nodes(file.getPath(), file.getModel().graph(), context);
+  std::vector<std::string> added =
+      onnx::separateMergedWeights(file, [&](int index) {
+        return cast<NameLoc>(nodes.getNodeLoc(index)).getName().str();
+      });
+  if (!added.empty())
+    emitRemark(UnknownLoc::get(context))
+        << "'" << file.getPath() << "' stores equal weights of several modules "
+        << "once; " << added.size() << " of them, from '" << added.front()
+        << "' on, are parameters of their own";
+}
+
 static bool isOperator(StringRef name) {
   return OnnxOpRegistry::get().find(/*domain=*/"", name) != nullptr;
 }
@@ -57,5 +72,6 @@ OwningOpRef<ModuleOp> pipewright::importOnnx(const ImportOptions &options,
       failed(report(onnx::inlineFunctions((*file)->getModel(), isOperator),
                     options.path, context)))
     return {};
+  separateWeights(**file, context);
   return ModelImporter(**file, options, context).run();
 }

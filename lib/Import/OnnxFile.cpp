@@ -246,6 +246,16 @@ void OnnxFile::addInitializer(TensorProto initializer) {
   added[tensor] = std::nullopt;
 }
 
+void OnnxFile::addCopy(const TensorProto &tensor, StringRef name) {
+  TensorProto *copy = model->mutable_graph()->add_initializer();
+  *copy = tensor;
+  copy->set_name(name.str());
+  if (auto range = added.find(&tensor); range != added.end()) {
+    std::optional<FileRange> values = range->second;
+    added[copy] = std::move(values);
+  }
+}
+
 Error OnnxFile::readAdded(const FileRange &range, TensorContents &contents) {
   SmallString<256> absolute(range.file);
   if (std::error_code error = sys::fs::make_absolute(absolute))

@@ -6,10 +6,12 @@
 
 #include "pipewright/Import/OnnxNode.h"
 
+#include "pipewright/Dialect/NN/HostTensor.h"
 #include "pipewright/Import/OnnxFile.h"
 
 #include "Proto/Onnx.pb.h"
 #include "Tensors.h"
+#include "WeightCopies.h"
 
 using namespace mlir;
 using namespace pipewright;
@@ -109,6 +111,21 @@ OnnxNode::getIntegers(StringRef name, unsigned i, int64_t since) const {
   if (failed(values))
     return failure();
   return std::optional<SmallVector<int64_t>>(*values);
+}
+
+void OnnxNode::keepMadeUpFixed() const {
+  for (auto [i, neutral] : {std::pair(1u, 1.0), std::pair(2u, 0.0)}) {
+    if (!hasOperand(i) || !onnx::isExportersName(proto.input(i)))
+      continue;
+    DenseElementsAttr known = context.getKnown(operand(i));
+    if (!known)
+      continue;
+    nn::HostTensor values = *nn::HostTensor::fromAttribute(known);
+    if (llvm::all_of(values.getFloats(), [neutral = neutral](double value) {
+          return value == neutral;
+        }))
+      context.keepFixed(operand(i));
+  }
 }
 
 FailureOr<int64_t> OnnxNode::getAxis(int64_t axis, int64_t rank) const {

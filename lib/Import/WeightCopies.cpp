@@ -22,8 +22,7 @@ static bool isMatrix(const TensorProto &tensor) {
   return tensor.dims_size() == 2 && tensor.dims(0) > 0 && tensor.dims(1) > 0;
 }
 
-bool pipewright::onnx::hasExportersName(const TensorProto &tensor) {
-  StringRef name = tensor.name();
+bool pipewright::onnx::isExportersName(StringRef name) {
   return name.starts_with("onnx::") ||
          (name.consume_front("val_") && all_of(name, &isDigit));
 }
@@ -44,7 +43,7 @@ static bool isTranspose(const TensorContents &copy,
   return true;
 }
 
-static bool isUniform(const TensorContents &tensor) {
+bool pipewright::onnx::isUniform(const TensorContents &tensor) {
   // Equal to itself one element later.
   size_t size = getElementBytes(tensor.dataType);
   return tensor.bytes.drop_front(size) == tensor.bytes.drop_back(size);
@@ -118,7 +117,7 @@ private:
 
 std::optional<WeightCopy> CopyFinder::compare(const TensorProto &copy,
                                               const TensorProto &weight) {
-  bool isOwn = hasExportersName(copy);
+  bool isOwn = isExportersName(copy.name());
   bool mayBeTransposed = isOwn && areTransposed(copy, weight);
   // A model's own weights may begin alike, as those of its experts, and yet be
   // weights of their own; not so what is a table and something else.
@@ -150,7 +149,7 @@ StringMap<WeightCopy> CopyFinder::run() {
   for (const TensorProto *copy : matrices)
     for (const TensorProto *weight : matrices) {
       // An exporter's own name is never that of the weight.
-      if (copy == weight || hasExportersName(*weight))
+      if (copy == weight || isExportersName(weight->name()))
         continue;
       if (std::optional<WeightCopy> found = compare(*copy, *weight)) {
         copies[copy->name()] = *found;

@@ -16,9 +16,12 @@ namespace pipewright::onnx {
 class GraphProto;
 class TensorProto;
 
-/// Whether an exporter has made the name of \p tensor up, as `onnx::MatMul_858`
-/// and `val_297`.
-bool hasExportersName(const TensorProto &tensor);
+/// Whether an exporter has made the name of an initializer up, as
+/// `onnx::MatMul_858` and `val_297`.
+bool isExportersName(llvm::StringRef name);
+
+/// Whether all elements of \p tensor, which has some, are equal.
+bool isUniform(const TensorContents &tensor);
 
 /// The weight that an initializer is a copy of.
 struct WeightCopy {

@@ -17,8 +17,7 @@
 using namespace llvm;
 using namespace pipewright::onnx;
 
-/// `h.0.mlp` for the path `/h.0/mlp/MatMul`; empty for a node of no module.
-static std::string getModule(StringRef path) {
+std::string pipewright::onnx::getModule(StringRef path) {
   if (!path.consume_front("/") || !path.contains('/'))
     return "";
   std::string module = path.rsplit('/').first.str();
@@ -59,7 +58,7 @@ pipewright::onnx::findWeightNames(const GraphProto &graph,
   StringMap<std::string> names;
   for (const TensorProto &tensor : graph.initializer()) {
     auto reader = readers.find(tensor.name());
-    if (tensor.dims_size() != 2 || !hasExportersName(tensor) ||
+    if (tensor.dims_size() != 2 || !isExportersName(tensor.name()) ||
         reader == readers.end() ||
         !multipliesWith(graph.node(reader->second), tensor.name()))
       continue;

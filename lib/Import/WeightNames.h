@@ -16,6 +16,10 @@ namespace pipewright::onnx {
 
 class GraphProto;
 
+/// The module of a node with the path of scopes \p path: `h.0.mlp` for
+/// `/h.0/mlp/MatMul`; empty for a node of no module.
+std::string getModule(llvm::StringRef path);
+
 /// An exporter that folds the transpose of a linear layer's weight stores it
 /// under a name of its own making; the node that multiplies with it still says
 /// which module it is of. Returns `<module>.weight` for each matrix with such a

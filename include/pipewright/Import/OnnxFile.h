@@ -81,6 +81,9 @@ public:
   void addInitializer(TensorProto initializer, const FileRange &range);
   /// Adds \p initializer to the model, without values.
   void addInitializer(TensorProto initializer);
+  /// Adds an initializer called \p name with the values of \p tensor, one of
+  /// the model's.
+  void addCopy(const TensorProto &tensor, llvm::StringRef name);
 
   /// Whether there are values to read of \p tensor.
   bool hasValues(const TensorProto &tensor) const;

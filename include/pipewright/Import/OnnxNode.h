@@ -128,6 +128,10 @@ public:
   mlir::FailureOr<std::optional<llvm::SmallVector<int64_t>>>
   getIntegers(llvm::StringRef name, unsigned i, int64_t since) const;
 
+  /// Does not train operands 1 and 2 of a norm, its scale and its bias, if they
+  /// are ones and zeros that an exporter has made up because it has neither.
+  void keepMadeUpFixed() const;
+
   /// \p axis, which may count from the end, as an axis of \p rank.
   mlir::FailureOr<int64_t> getAxis(int64_t axis, int64_t rank) const;
   mlir::LogicalResult normalizeAxes(llvm::MutableArrayRef<int64_t> axes,

@@ -131,6 +131,7 @@ static LogicalResult importBatchNorm(OnnxNode &node) {
   for (unsigned i = 1; i < 5; ++i)
     if (failed(checkCount(node, i, getShape(x)[1])))
       return failure();
+  node.keepMadeUpFixed();
   // Running statistics are measured, not learned.
   node.getContext().keepFixed(node.operand(3));
   node.getContext().keepFixed(node.operand(4));
@@ -157,6 +158,7 @@ static FailureOr<Value> importInstanceNorm(OnnxNode &node) {
       failed(checkCount(node, 1, getShape(x)[1])) ||
       failed(checkCount(node, 2, getShape(x)[1])))
     return failure();
+  node.keepMadeUpFixed();
   Value normal =
       normalizeAxes(b, x, getSpatialAxes(x), node.getFloat("epsilon", 1e-5));
   return addScaled(b, normal, node.operand(1), node.operand(2));
@@ -185,6 +187,7 @@ static FailureOr<Value> importGroupNorm(OnnxNode &node) {
   int64_t count = node.getOpset() < 21 ? groups : channels;
   if (failed(checkCount(node, 1, count)) || failed(checkCount(node, 2, count)))
     return failure();
+  node.keepMadeUpFixed();
 
   FailureOr<Type> stash =
       node.getElementType(node.getInt("stash_type", onnx::TensorProto::FLOAT));

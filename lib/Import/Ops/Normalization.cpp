@@ -115,6 +115,7 @@ static LogicalResult setNormalized(OnnxNode &node, const NormOperands &operands,
 }
 
 static LogicalResult importLayerNorm(OnnxNode &node) {
+  node.keepMadeUpFixed();
   FailureOr<NormOperands> operands = getNormOperands(
       node, node.operand(0), node.operand(1), node.operand(2), "stash_type");
   if (failed(operands))
@@ -139,6 +140,7 @@ static LogicalResult normalizeRMS(OnnxNode &node, const NormOperands &operands,
 }
 
 static LogicalResult importRMSNorm(OnnxNode &node) {
+  node.keepMadeUpFixed();
   FailureOr<NormOperands> operands = getNormOperands(
       node, node.operand(0), node.operand(1), Value(), "stash_type");
   if (failed(operands))

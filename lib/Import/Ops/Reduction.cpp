@@ -19,8 +19,9 @@ getReducedAxes(OnnxNode &node) {
       node.getIntegers("axes", 1, since);
   if (failed(axes))
     return failure();
+  bool doesNothing = node.getInt("noop_with_empty_axes", 0) != 0;
   if (!*axes || (*axes)->empty()) {
-    if (node.getInt("noop_with_empty_axes", 0) != 0)
+    if (doesNothing)
       return std::optional<SmallVector<int64_t>>();
     axes = std::optional<SmallVector<int64_t>>(getAllAxes(rank));
   }
