@@ -108,7 +108,8 @@ bool WeightSeparator::isUniform(const TensorProto &tensor) {
   if (!file.hasValues(tensor))
     return false;
   // What cannot be read is reported where it is imported.
-  std::optional<TensorContents> contents = expectedToOptional(file.read(tensor));
+  std::optional<TensorContents> contents =
+      expectedToOptional(file.read(tensor));
   return contents && !contents->bytes.empty() &&
          pipewright::onnx::isUniform(*contents);
 }
@@ -116,13 +117,13 @@ bool WeightSeparator::isUniform(const TensorProto &tensor) {
 /// What PyTorch calls operand \p operand of a module that is one operator;
 /// empty for others.
 static StringRef getLeaf(StringRef operation, int operand) {
-  bool isModule = StringSwitch<bool>(operation)
-                      .Cases({"BatchNormalization", "Conv", "ConvTranspose"},
-                             true)
-                      .Cases({"GroupNormalization", "InstanceNormalization",
-                              "LayerNormalization", "RMSNormalization"},
-                             true)
-                      .Default(false);
+  bool isModule =
+      StringSwitch<bool>(operation)
+          .Cases({"BatchNormalization", "Conv", "ConvTranspose"}, true)
+          .Cases({"GroupNormalization", "InstanceNormalization",
+                  "LayerNormalization", "RMSNormalization"},
+                 true)
+          .Default(false);
   constexpr StringRef leaves[] = {"weight", "bias", "running_mean",
                                   "running_var"};
   bool hasLeaf = operand > 0 && size_t(operand) <= std::size(leaves);

@@ -158,7 +158,7 @@ EXPORTED_INPUTS = {
 
 def exported(name: str) -> Case:
     family = name.partition("-")[0]
-    if family in ("vit", "resnet"):
+    if family in ("vit", "resnet", "fresh"):
         return Case(
             lambda: ExportedModel(name), CROSS_ENTROPY, exported_images, bind="batch=2"
         )
@@ -281,5 +281,6 @@ EXPORTS = {
         "t5-torchscript-14",
         "vit-dynamo-18",
         "resnet-torchscript-17",
+        "fresh-dynamo-18",
     )
 }

@@ -8,8 +8,8 @@ the PyPI packages `torch`, `transformers`, `onnx` and `onnxscript`; made with
     PYTHONPATH=python:test/EndToEnd python3 \
         test/EndToEnd/References/make_exports.py
 
-All parameters are random: exporters merge initializers that are equal, as all
-biases of a new model are. Each model is trained in float64 too; the float32
+All parameters are random, but for those of `fresh`, which are as PyTorch begins:
+exporters merge initializers that are equal, as all biases of a new model are. Each model is trained in float64 too; the float32
 numbers are kept only where both agree.
 """
 
@@ -120,6 +120,37 @@ class Experts(torch.nn.Module):
         return types.SimpleNamespace(logits=self.head(hidden))
 
 
+class Fresh(torch.nn.Module):
+    """Norms and biases as they are before training.
+
+    The biases of convolutions are not zeros: the exporter would leave them out.
+    """
+
+    def __init__(self, width: int = 16):
+        super().__init__()
+        self.stem = torch.nn.Conv2d(3, width, 4, stride=4)
+        self.groups = torch.nn.ModuleList(torch.nn.GroupNorm(4, width) for _ in range(2))
+        self.convolutions = torch.nn.ModuleList(
+            torch.nn.Conv2d(width, width, 3, padding=1) for _ in range(2)
+        )
+        self.norms = torch.nn.ModuleList(torch.nn.LayerNorm(width) for _ in range(2))
+        self.wide = torch.nn.ModuleList(torch.nn.Linear(width, 32) for _ in range(2))
+        self.narrow = torch.nn.ModuleList(torch.nn.Linear(32, width) for _ in range(2))
+        self.head = torch.nn.Linear(width, 10)
+        for layer in (*self.wide, *self.narrow):
+            torch.nn.init.zeros_(layer.bias)
+
+    def forward(self, pixel_values: torch.Tensor) -> types.SimpleNamespace:
+        hidden = self.stem(pixel_values)
+        for norm, convolution in zip(self.groups, self.convolutions):
+            hidden = hidden + convolution(torch.nn.functional.silu(norm(hidden)))
+        hidden = hidden.flatten(2).transpose(1, 2)
+        for norm, wide, narrow in zip(self.norms, self.wide, self.narrow):
+            hidden = hidden + narrow(torch.nn.functional.gelu(wide(norm(hidden))))
+        logits = self.head(hidden.mean(dim=1))
+        return types.SimpleNamespace(logits=logits)
+
+
 # By the first part of an export's name.
 MODELS = {
     "gpt2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2)),
@@ -129,6 +160,7 @@ MODELS = {
         transformers.MixtralConfig(**MIXTRAL)
     ),
     "experts": Experts,
+    "fresh": Fresh,
     "t5": lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)),
     "vit": lambda: transformers.ViTForImageClassification(transformers.ViTConfig(**VIT)),
     "resnet": lambda: transformers.ResNetForImageClassification(
@@ -162,7 +194,7 @@ def get_inputs(name: str) -> list[str]:
 def make_model(name: str) -> torch.nn.Module:
     model = MODELS[get_family(name)]()
     with torch.no_grad():
-        for parameter in model.parameters():
+        for parameter in model.parameters() if get_family(name) != "fresh" else ():
             parameter.add_(0.05 * torch.randn_like(parameter))
     # Only a batch normalization trains otherwise than it infers.
     model.train(get_family(name) == "resnet")
