@@ -58,6 +58,8 @@ void pipewright::buildBufferizePipeline(
   functions.addPass(createFuseElementwise());
   // Merges what fusion copied into several users.
   functions.addPass(createCSEPass());
+  // Also merged what has to be apart in the buffers of results.
+  functions.addPass(createSeparateFills());
   // Results are computed in the buffers of the function.
   functions.addPass(bufferization::createEmptyTensorEliminationPass());
   // What is not a result is computed where an operand was.

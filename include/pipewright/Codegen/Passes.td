@@ -166,6 +166,29 @@ def FuseElementwise : Pass<"pp-fuse-elementwise", "::mlir::func::FuncOp"> {
                            "::mlir::linalg::LinalgDialect"];
 }
 
+def SeparateFills : Pass<"pp-separate-fills", "::mlir::func::FuncOp"> {
+  let summary = "fill a tensor for each op that computes over it";
+  let description = [{
+    Requires linalg ops on tensors. Sums that begin with the same tensor of zeros
+    get one each. Were it put into the buffer of the result that one of them is,
+    another would be computed there as well, and be lost when the result is
+    copied to where it belongs.
+
+    ```mlir
+    %0 = linalg.fill ins(%zero : f32) outs(%empty : tensor<8xf32>)
+    %1 = linalg.reduce … outs(%0 : tensor<8xf32>)
+    %2 = linalg.reduce … outs(%0 : tensor<8xf32>)
+    ```
+    becomes
+    ```mlir
+    %0 = linalg.fill ins(%zero : f32) outs(%empty : tensor<8xf32>)
+    %1 = linalg.reduce … outs(%0 : tensor<8xf32>)
+    %3 = linalg.fill ins(%zero : f32) outs(%empty_0 : tensor<8xf32>)
+    %2 = linalg.reduce … outs(%3 : tensor<8xf32>)
+    ```
+  }];
+}
+
 def ReuseOperands : Pass<"pp-reuse-operands", "::mlir::func::FuncOp"> {
   let summary = "compute elementwise ops over an operand that is not needed on";
   let description = [{
