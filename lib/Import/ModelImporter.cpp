@@ -114,9 +114,22 @@ void ModelImporter::checkOperators(GraphScope &scope) {
 // The model
 //===----------------------------------------------------------------------===//
 
+/// The initializers that PyTorch's newer exporter says are no parameters: it
+/// writes down what each of its inputs was.
+static llvm::StringSet<> findBuffers(const GraphProto &graph) {
+  llvm::StringSet<> buffers;
+  for (const ValueInfoProto &value : graph.value_info())
+    for (const StringStringEntryProto &entry : value.metadata_props())
+      if (entry.key() == "pkg.torch.export.graph_signature.InputSpec.kind" &&
+          entry.value() != "PARAMETER")
+        buffers.insert(value.name());
+  return buffers;
+}
+
 void ModelImporter::createModel() {
   if (options.tieCopies)
     copies = findWeightCopies(file, root.graph);
+  buffers = findBuffers(root.graph);
   weightNames = findWeightNames(root.graph, [&](int index) {
     return cast<NameLoc>(report.getNodeLoc(index)).getName().str();
   });
@@ -164,6 +177,10 @@ void ModelImporter::importNode(int index) {
     node.addOperand(name.empty() ? Value() : lookup(name));
   const OnnxOp *op = OnnxOpRegistry::get().find(normalizeDomain(proto.domain()),
                                                 proto.op_type());
+  bool takesSequence = proto.op_type() == "SequenceAt";
+  for (Value operand : node.getOperands())
+    if (!takesSequence && !checkTensor(operand, "takes"))
+      return;
   bool isImported = succeeded(op->import(node));
   if (builder.takeFailure() || !isImported) {
     scope->report.fail();
@@ -287,8 +304,10 @@ ModelImporter::importGraph(const GraphProto &graph, ArrayRef<Value> arguments) {
     return failure();
   importNodes(order->second);
   SmallVector<Value> results;
-  for (const ValueInfoProto &output : graph.output())
+  for (const ValueInfoProto &output : graph.output()) {
     results.push_back(lookup(output.name()));
+    checkTensor(results.back(), "has a graph that returns");
+  }
   if (inner.report.hasFailed() || llvm::is_contained(results, Value()))
     return failure();
   return results;
@@ -306,6 +325,11 @@ void ModelImporter::importReturn() {
     Value value = lookup(output.name());
     if (!value)
       return;
+    if (!getSequence(value).empty()) {
+      report.error() << "has output '" << output.name()
+                     << "', a sequence of tensors, which is not supported";
+      return;
+    }
     outputs.push_back(value);
     names.push_back(output.name());
     axes.push_back(
@@ -340,9 +364,17 @@ FailureOr<Value> ModelImporter::importInitializer(const TensorProto &tensor) {
     return failure();
   }
   Type element = convertElementType(contents->dataType, context);
-  if (isa_and_nonnull<FloatType>(element) && !contents->dims.empty())
-    return imported[&tensor] =
-               createParameter(*contents, tensor.name(), &tensor);
+  if (isa_and_nonnull<FloatType>(element) && !contents->dims.empty()) {
+    Value value = createParameter(*contents, tensor.name(), &tensor);
+    if (buffers.contains(tensor.name())) {
+      keepFixed(value);
+      if (remarks.insert("buffers").second)
+        emitRemark(UnknownLoc::get(context))
+            << "initializer '" << tensor.name()
+            << "' is a buffer in PyTorch; buffers are not trained";
+    }
+    return imported[&tensor] = value;
+  }
   return createConstant(*contents);
 }
 
@@ -435,6 +467,32 @@ void ModelImporter::keepFixed(Value value) {
   SymbolTable::lookupNearestSymbolFrom<pp::ParameterOp>(get,
                                                         get.getParameterAttr())
       .setTrainable(false);
+}
+
+ArrayRef<Value> ModelImporter::getSequence(Value value) {
+  auto known = sequences.find(value);
+  if (known == sequences.end())
+    return {};
+  return known->second;
+}
+
+Value ModelImporter::makeSequence(ArrayRef<Value> elements) {
+  // A value of its own, which nothing reads.
+  Value value =
+      nn::ReshapeOp::create(builder.getOpBuilder(), builder.getLoc(),
+                            getTensorType(elements.front()), elements.front());
+  sequences[value] = elements.vec();
+  return value;
+}
+
+/// Reports \p value if it is a sequence, which \p reader cannot take.
+bool ModelImporter::checkTensor(Value value, StringRef reader) {
+  if (getSequence(value).empty())
+    return true;
+  scope->report.fail();
+  emitError(builder.getLoc())
+      << reader << " a sequence of tensors, which is not supported";
+  return false;
 }
 
 void ModelImporter::addConditionalRows(ConditionalRows rows) {

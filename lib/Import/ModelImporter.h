@@ -38,6 +38,8 @@ private:
   int64_t takeRandomStream() override { return randomStreams++; }
   mlir::DenseElementsAttr getKnown(mlir::Value value) override;
   void keepFixed(mlir::Value value) override;
+  llvm::ArrayRef<mlir::Value> getSequence(mlir::Value value) override;
+  mlir::Value makeSequence(llvm::ArrayRef<mlir::Value> elements) override;
   void addConditionalRows(ConditionalRows rows) override;
   unsigned getUnsignedBits(mlir::Value value) override {
     return unsignedBits.lookup(value);
@@ -57,6 +59,7 @@ private:
   void importNode(int index);
   void defineResults(int index, const OnnxNode &node);
   mlir::Value holdUnsigned(mlir::Value value, unsigned bits);
+  bool checkTensor(mlir::Value value, llvm::StringRef reader);
   mlir::Value createConstant(const onnx::TensorContents &contents);
   void noteStage(const onnx::NodeProto &node);
   void noteTypes();
@@ -93,9 +96,13 @@ private:
   /// What initializers with names of an exporter's own making are really
   /// called.
   llvm::StringMap<std::string> weightNames;
+  /// Initializers that PyTorch does not train.
+  llvm::StringSet<> buffers;
   /// Values of initializers, which a body that is imported several times
   /// shares.
   llvm::DenseMap<const onnx::TensorProto *, mlir::Value> imported;
+  /// The elements of values that stand for sequences.
+  llvm::DenseMap<mlir::Value, std::vector<mlir::Value>> sequences;
   /// Values that hold unsigned integers, and how many bits those have.
   llvm::DenseMap<mlir::Value, unsigned> unsignedBits;
   /// Parameters by name, with their tensors if these are initializers.

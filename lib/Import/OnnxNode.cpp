@@ -59,6 +59,14 @@ unsigned OnnxNode::getUnsignedBits(unsigned i) const {
   return 0;
 }
 
+FailureOr<ArrayRef<Value>> OnnxNode::getSequence(unsigned i) const {
+  ArrayRef<Value> elements = context.getSequence(operand(i));
+  if (elements.empty())
+    return emitError() << "needs operand " << i << " ('" << proto.input(i)
+                       << "') to be a sequence";
+  return elements;
+}
+
 //===----------------------------------------------------------------------===//
 // Values that must be known
 //===----------------------------------------------------------------------===//
@@ -174,6 +182,13 @@ SmallVector<StringRef> OnnxNode::getUnusedAttributes() const {
   return names;
 }
 
+StringRef OnnxNode::getMetadata(StringRef key) const {
+  for (const StringStringEntryProto &entry : proto.metadata_props())
+    if (entry.key() == key)
+      return entry.value();
+  return "";
+}
+
 int64_t OnnxNode::getInt(StringRef name, int64_t otherwise) const {
   const AttributeProto *attribute = findAttribute(name);
   return attribute ? attribute->i() : otherwise;
@@ -203,6 +218,14 @@ SmallVector<double> OnnxNode::getFloats(StringRef name) const {
     return {};
   return SmallVector<double>(attribute->floats().begin(),
                              attribute->floats().end());
+}
+
+SmallVector<StringRef> OnnxNode::getStrings(StringRef name) const {
+  const AttributeProto *attribute = findAttribute(name);
+  if (!attribute)
+    return {};
+  return SmallVector<StringRef>(attribute->strings().begin(),
+                                attribute->strings().end());
 }
 
 //===----------------------------------------------------------------------===//

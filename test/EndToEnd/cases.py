@@ -158,7 +158,7 @@ EXPORTED_INPUTS = {
 
 def exported(name: str) -> Case:
     family = name.partition("-")[0]
-    if family in ("vit", "resnet", "fresh"):
+    if family in ("vit", "resnet", "fresh", "traced"):
         return Case(
             lambda: ExportedModel(name), CROSS_ENTROPY, exported_images, bind="batch=2"
         )
@@ -282,5 +282,6 @@ EXPORTS = {
         "vit-dynamo-18",
         "resnet-torchscript-17",
         "fresh-dynamo-18",
+        "traced-dynamo-18",
     )
 }

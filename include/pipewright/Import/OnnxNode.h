@@ -42,6 +42,12 @@ public:
   virtual mlir::DenseElementsAttr getKnown(mlir::Value value) = 0;
   /// Does not train the parameter, if it is one, that \p value is.
   virtual void keepFixed(mlir::Value value) = 0;
+  /// The tensors of the sequence that \p value stands for; none if it is a
+  /// tensor.
+  virtual llvm::ArrayRef<mlir::Value> getSequence(mlir::Value value) = 0;
+  /// A value that stands for the sequence of \p elements, of which there is at
+  /// least one.
+  virtual mlir::Value makeSequence(llvm::ArrayRef<mlir::Value> elements) = 0;
   /// Notes that absent rows must be removed when all nodes are imported.
   virtual void addConditionalRows(ConditionalRows rows) = 0;
   /// How many bits the unsigned integers of \p value have, which are held in
@@ -99,6 +105,13 @@ public:
     return i < results.size() ? results[i] : mlir::Value();
   }
 
+  /// The elements of operand \p i, which must be a sequence.
+  mlir::FailureOr<llvm::ArrayRef<mlir::Value>> getSequence(unsigned i) const;
+  /// Sets result 0 to the sequence of \p elements.
+  void setSequence(llvm::ArrayRef<mlir::Value> elements) {
+    setResult(0, context.makeSequence(elements));
+  }
+
   /// Says that result \p i has unsigned integers of \p bits bits, or signed
   /// ones with 0. If nothing is said it has those of the operands of its type.
   void setUnsignedBits(unsigned i, unsigned bits) { resultBits[i] = bits; }
@@ -147,6 +160,8 @@ public:
   /// The attributes that were neither asked for nor left out, but for graphs,
   /// of which a node may not need all.
   llvm::SmallVector<llvm::StringRef> getUnusedAttributes() const;
+  /// What an exporter has noted about the node under \p key; empty if nothing.
+  llvm::StringRef getMetadata(llvm::StringRef key) const;
   bool hasAttribute(llvm::StringRef name) const { return findAttribute(name); }
   int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
   double getFloat(llvm::StringRef name, double otherwise) const;
@@ -155,6 +170,7 @@ public:
   std::optional<llvm::SmallVector<int64_t>> getInts(llvm::StringRef name) const;
   /// The numbers in attribute \p name; none without it.
   llvm::SmallVector<double> getFloats(llvm::StringRef name) const;
+  llvm::SmallVector<llvm::StringRef> getStrings(llvm::StringRef name) const;
 
   //===--------------------------------------------------------------------===//
   // Types

@@ -113,10 +113,18 @@ static LogicalResult trainBatchNorm(OnnxNode &node, double epsilon) {
   return success();
 }
 
+/// PyTorch's newer exporter writes all batch norms as ones that infer, but also
+/// what it has traced.
+static bool didTrain(const OnnxNode &node) {
+  StringRef traced = node.getMetadata("pkg.torch.onnx.fx_node");
+  return traced.contains("_native_batch_norm_legit_functional") &&
+         traced.contains(", True, ");
+}
+
 static bool trains(const OnnxNode &node) {
   if (node.getOpset() < 7)
     return node.getInt("is_test", 0) == 0;
-  return node.getInt("training_mode", 0) != 0;
+  return node.getInt("training_mode", 0) != 0 || didTrain(node);
 }
 
 static LogicalResult importBatchNorm(OnnxNode &node) {

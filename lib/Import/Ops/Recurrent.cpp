@@ -67,12 +67,20 @@ static Value recur(NNBuilder &b, const Direction &direction, Value hidden,
       product, b.sliceAxis(direction.bias, /*axis=*/1, first, count));
 }
 
+/// Whether an RNN has it in place of the hyperbolic tangent.
+static bool hasRelu(const OnnxNode &node) {
+  SmallVector<StringRef> activations = node.getStrings("activations");
+  return !activations.empty() && activations.front().equals_insensitive("Relu");
+}
+
 static State stepRNN(OnnxNode &node, const Direction &direction, Value input,
                      const State &state) {
   NNBuilder &b = node.getBuilder();
   int64_t hidden = getShape(state.hidden)[1];
   Value sum =
       b.create<nn::AddOp>(input, recur(b, direction, state.hidden, 0, hidden));
+  if (hasRelu(node))
+    return {b.create<nn::ReluOp>(sum), {}};
   return {b.create<nn::TanhOp>(sum), {}};
 }
 
@@ -129,14 +137,40 @@ static State stepLSTM(OnnxNode &node, const Direction &direction, Value input,
 // Operands
 //===----------------------------------------------------------------------===//
 
+/// The activations of one direction.
+static ArrayRef<StringRef> getActivations(const OnnxNode &node) {
+  static constexpr StringRef lstm[] = {"Sigmoid", "Tanh", "Tanh"};
+  static constexpr StringRef relu[] = {"Relu"};
+  if (node.getOpType() == "LSTM")
+    return lstm;
+  if (node.getOpType() == "GRU")
+    return ArrayRef(lstm).take_front(2);
+  return hasRelu(node) ? ArrayRef(relu) : ArrayRef(lstm).take_back(1);
+}
+
+/// Exporters write down those that are the default; their case does not count.
+static LogicalResult checkActivations(OnnxNode &node) {
+  ArrayRef<StringRef> known = getActivations(node);
+  for (auto [i, name] : llvm::enumerate(node.getStrings("activations"))) {
+    StringRef expected = known[i % known.size()];
+    if (!name.equals_insensitive(expected))
+      return node.emitError() << "has activation '" << name << "' in place of '"
+                              << expected << "', which is not supported";
+  }
+  return success();
+}
+
 static LogicalResult checkAttributes(OnnxNode &node) {
   // The weights say it too.
   node.leaveOut({"hidden_size"});
-  for (StringRef name : {"activations", "activation_alpha", "activation_beta",
-                         "clip", "input_forget"})
+  for (StringRef name : {"activation_alpha", "activation_beta", "clip"})
     if (node.hasAttribute(name))
       return node.emitError()
              << "has attribute '" << name << "', which is not supported";
+  if (node.getInt("input_forget", 0) != 0)
+    return node.emitError() << "has input_forget=1, which is not supported";
+  if (failed(checkActivations(node)))
+    return failure();
   StringRef direction = node.getString("direction", "forward");
   if (direction != "forward" && direction != "reverse" &&
       direction != "bidirectional")

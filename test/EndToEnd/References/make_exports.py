@@ -151,6 +151,31 @@ class Fresh(torch.nn.Module):
         return types.SimpleNamespace(logits=logits)
 
 
+class Traced(torch.nn.Module):
+    """What a trace tells, and the graph does not: that a batch norm trains and that
+    a table is no parameter. Its parts are written as a sequence.
+    """
+
+    def __init__(self, width: int = 8, length: int = 16):
+        super().__init__()
+        self.stem = torch.nn.Conv2d(3, width, 4, stride=4)
+        self.norm = torch.nn.BatchNorm2d(width)
+        self.steps = torch.nn.LSTM(width, width, batch_first=True)
+        self.wide = torch.nn.Linear(width, 2 * width + 4)
+        self.mix = torch.nn.Linear(width + 4, width)
+        self.head = torch.nn.Linear(width, 10)
+        self.register_buffer("weights", torch.linspace(0.5, 1.5, length)[:, None])
+
+    def forward(self, pixel_values: torch.Tensor) -> types.SimpleNamespace:
+        hidden = self.norm(self.stem(pixel_values)).flatten(2).transpose(1, 2)
+        hidden, _ = self.steps(hidden * self.weights)
+        gate, rest = self.wide(hidden).split([8, 12], dim=-1)
+        rest, last = rest.split(8, dim=-1)
+        hidden = torch.cat([hidden + gate.sigmoid() * rest, last], dim=-1)
+        logits = self.head(self.mix(hidden).tanh().mean(dim=1))
+        return types.SimpleNamespace(logits=logits)
+
+
 # By the first part of an export's name.
 MODELS = {
     "gpt2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2)),
@@ -161,6 +186,7 @@ MODELS = {
     ),
     "experts": Experts,
     "fresh": Fresh,
+    "traced": Traced,
     "t5": lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)),
     "vit": lambda: transformers.ViTForImageClassification(transformers.ViTConfig(**VIT)),
     "resnet": lambda: transformers.ResNetForImageClassification(
@@ -197,7 +223,7 @@ def make_model(name: str) -> torch.nn.Module:
         for parameter in model.parameters() if get_family(name) != "fresh" else ():
             parameter.add_(0.05 * torch.randn_like(parameter))
     # Only a batch normalization trains otherwise than it infers.
-    model.train(get_family(name) == "resnet")
+    model.train(get_family(name) in ("resnet", "traced"))
     return Logits(model, get_inputs(name))
 
 
@@ -212,7 +238,7 @@ def export(name: str, model: torch.nn.Module, path: pathlib.Path) -> None:
         sizes = {"batch": torch.export.Dim("batch")}
         sizes["sequence"] = torch.export.Dim("sequence", max=16)
         dims = tuple({at: sizes[dim] for at, dim in axis.items()} for axis in axes)
-        options = {"dynamic_shapes": (dims,)}
+        options = {"dynamic_shapes": (dims,), "optimize": get_family(name) != "traced"}
     else:
         options = {"dynamic_axes": dict(zip(inputs, axes))}
         if model.training:
@@ -252,7 +278,8 @@ def forget_sources(path: pathlib.Path) -> None:
         kept = [
             entry
             for entry in node.metadata_props
-            if "stack_trace" not in entry.key and "fx_node" not in entry.key
+            if "stack_trace" not in entry.key
+            and ("fx_node" not in entry.key or node.op_type == "BatchNormalization")
         ]
         del node.metadata_props[:]
         node.metadata_props.extend(kept)
