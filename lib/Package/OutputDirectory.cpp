@@ -14,30 +14,60 @@
 using namespace llvm;
 using namespace pipewright;
 
+/// As for the files inside, the user's mask decides who may read.
+static constexpr sys::fs::perms permissions = sys::fs::all_all;
+
 static Error makeError(StringRef path, std::error_code error) {
   return createStringError(error,
                            "cannot write '" + path + "': " + error.message());
 }
 
+/// Whether \p path is \p directory or lies in it.
+static bool holds(StringRef directory, StringRef path) {
+  SmallString<256> outer, inner;
+  if (sys::fs::real_path(directory, outer) || sys::fs::real_path(path, inner))
+    return false;
+  StringRef rest = inner;
+  return rest.consume_front(outer) &&
+         (rest.empty() || outer == "/" || rest.front() == '/');
+}
+
+Error OutputDirectory::check(StringRef path, bool force,
+                             ArrayRef<StringRef> needed) {
+  if (path.empty())
+    return createStringError("the output directory has no name");
+  if (!sys::fs::exists(path))
+    return Error::success();
+  if (!sys::fs::is_directory(path))
+    return createStringError("'" + path + "' exists and is not a directory");
+  if (!force)
+    return createStringError("'" + path +
+                             "' exists; give '--force' to replace it");
+  if (holds(path, "."))
+    return createStringError("'" + path +
+                             "' cannot be replaced: it holds the current "
+                             "directory");
+  for (StringRef one : needed)
+    if (!one.empty() && holds(path, one))
+      return createStringError("'" + path + "' cannot be replaced: it holds '" +
+                               one + "'");
+  return Error::success();
+}
+
 Expected<OutputDirectory> OutputDirectory::create(StringRef path, bool force) {
+  if (Error error = check(path, force))
+    return error;
   SmallString<256> absolute(path);
   sys::fs::make_absolute(absolute);
   sys::path::remove_dots(absolute, /*remove_dot_dot=*/true);
   while (absolute.size() > 1 && sys::path::is_separator(absolute.back()))
     absolute.pop_back();
 
-  if (sys::fs::exists(absolute)) {
-    if (!sys::fs::is_directory(absolute))
-      return createStringError("'" + path + "' exists and is not a directory");
-    if (!force)
-      return createStringError("'" + path +
-                               "' exists; give '--force' to replace it");
-  }
   SmallString<256> temporary;
   sys::fs::createUniquePath(absolute + ".partial-%%%%%%", temporary,
                             /*MakeAbsolute=*/false);
-  if (std::error_code error =
-          sys::fs::create_directories(temporary, /*IgnoreExisting=*/false))
+  if (std::error_code error = sys::fs::create_directories(
+          temporary, /*IgnoreExisting=*/false, permissions))
     return makeError(path, error);
   return OutputDirectory(absolute.str().str(), temporary.str().str());
 }
@@ -60,7 +90,8 @@ std::string OutputDirectory::getPath(StringRef name) const {
 
 Error OutputDirectory::makeDirectory(StringRef name) {
   std::string directory = getPath(name);
-  if (std::error_code error = sys::fs::create_directories(directory))
+  if (std::error_code error = sys::fs::create_directories(
+          directory, /*IgnoreExisting=*/true, permissions))
     return makeError(directory, error);
   return Error::success();
 }

@@ -15,12 +15,18 @@ for value in "$OMPI_COMM_WORLD_RANK" "$PMIX_RANK" "$PMI_RANK" "$SLURM_PROCID" "$
   fi
 done
 if [ -z "$rank" ]; then
-  if [ {ranks} -ne 1 ]; then
+  if [ {ranks} -ne 1 ] && [ "$1" != --help ]; then
     echo "launch: no rank in the environment; start with 'mpirun -n {ranks} $0'" >&2
     exit 2
   fi
   rank=0
 fi
+case $rank in
+*[!0-9]*)
+  echo "launch: '$rank' in the environment is no rank" >&2
+  exit 2
+  ;;
+esac
 if [ "$rank" -ge {ranks} ]; then
   echo "launch: rank $rank of what was built for {ranks} ranks" >&2
   exit 14
@@ -33,4 +39,9 @@ if [ "$local_ranks" -gt "$cores" ] 2>/dev/null; then
   export OMPI_MCA_mpi_yield_when_idle=1
 fi
 
-exec "$here/bin/rank-$(printf %03d $((rank % {pipeline})))" "$@"
+program=$here/bin/rank-$(printf %03d $((rank % {pipeline})))
+if [ ! -x "$program" ]; then
+  echo "launch: cannot run '$program'; build again" >&2
+  exit 3
+fi
+exec "$program" "$@"

@@ -8,6 +8,7 @@
 #ifndef PIPEWRIGHT_PACKAGE_OUTPUTDIRECTORY_H
 #define PIPEWRIGHT_PACKAGE_OUTPUTDIRECTORY_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -18,8 +19,13 @@ namespace pipewright {
 /// then renamed; dropped with all it holds unless `commit` succeeds.
 class OutputDirectory {
 public:
-  /// Fails if \p path exists and \p force is not set, if it exists and is not
-  /// a directory, or if its parent cannot be written.
+  /// Whether \p path may be made, as far as can be told before: it fails if it
+  /// exists and \p force is not set, if it is not a directory, or if the
+  /// current directory or one of \p needed lies in it and would go with it.
+  static llvm::Error check(llvm::StringRef path, bool force,
+                           llvm::ArrayRef<llvm::StringRef> needed = {});
+
+  /// Fails as `check` does, and if its parent cannot be written.
   static llvm::Expected<OutputDirectory> create(llvm::StringRef path,
                                                 bool force);
   OutputDirectory(OutputDirectory &&other);

@@ -76,3 +76,16 @@ TEST_F(OutputDirectoryTest, ReplacesAnOldOneOnlyByForce) {
   EXPECT_TRUE(sys::fs::exists(target + "/new"));
   EXPECT_EQ(countEntries(), 1);
 }
+
+TEST_F(OutputDirectoryTest, KeepsWhatIsNeeded) {
+  std::string model = (target + "/model.onnx").str();
+  // Its name only begins like that of the directory.
+  std::string neighbour = (target + "2").str();
+  sys::fs::create_directory(target);
+  sys::fs::create_directory(neighbour);
+  ASSERT_FALSE(sys::fs::create_directory(model));
+  EXPECT_EQ(
+      toString(OutputDirectory::check(target, true, {neighbour, model})),
+      ("'" + target + "' cannot be replaced: it holds '" + model + "'").str());
+  EXPECT_FALSE(bool(OutputDirectory::check(target, true, {neighbour})));
+}
