@@ -17,6 +17,7 @@
 #include "pipewright/Driver/ResolveSchedule.h"
 #include "pipewright/Driver/StageHints.h"
 #include "pipewright/Import/Import.h"
+#include "pipewright/Package/OutputDirectory.h"
 #include "pipewright/Package/PackageBuild.h"
 #include "pipewright/Support/TextFile.h"
 
@@ -53,6 +54,51 @@ getMicrobatchSize(const BuildOptions &options, Location loc) {
   return std::optional<int64_t>(size);
 }
 
+/// The option of an import that \p options give; "" if there is none.
+static StringRef findImportOption(const BuildOptions &options) {
+  if (!options.bind.empty())
+    return "--bind";
+  if (!options.paramsFromInputs.empty())
+    return "--params-from-inputs";
+  if (!options.weights.empty())
+    return "--weights";
+  return options.separateCopies ? "--separate-copies" : "";
+}
+
+/// Reads what an import wrote. Its sizes and parameters are fixed.
+static OwningOpRef<ModuleOp> readImported(const BuildOptions &options,
+                                          std::optional<int64_t> size,
+                                          MLIRContext &context) {
+  Location loc = UnknownLoc::get(&context);
+  if (StringRef option = findImportOption(options); !option.empty()) {
+    emitError(loc) << "'" << options.model << "' is imported already; give "
+                   << option << " when it is";
+    return nullptr;
+  }
+  auto module =
+      parseSourceFile<ModuleOp>(options.model, ParserConfig(&context));
+  if (!module)
+    return nullptr;
+  pp::ModelOp model = pp::getModel(*module);
+  bool isLater = pp::getPhase(*module) != pp::Phase::Import;
+  if (isLater || !model) {
+    emitError(loc) << "'" << options.model << "' "
+                   << (isLater ? "is the IR of a later phase"
+                               : "has no 'pp.model'")
+                   << "; give a model, or what 'pp-translate --import-onnx' "
+                      "writes";
+    return nullptr;
+  }
+  if (size && *size != model.getMicrobatchSize()) {
+    emitError(loc) << "'" << options.model
+                   << "' was imported for micro-batches "
+                   << "of " << model.getMicrobatchSize() << ", not of "
+                   << *size;
+    return nullptr;
+  }
+  return module;
+}
+
 static OwningOpRef<ModuleOp> readModel(const BuildOptions &options,
                                        MLIRContext &context,
                                        ImportNotes *notes) {
@@ -61,7 +107,7 @@ static OwningOpRef<ModuleOp> readModel(const BuildOptions &options,
   if (failed(size))
     return nullptr;
   if (StringRef(options.model).ends_with(".mlir"))
-    return parseSourceFile<ModuleOp>(options.model, ParserConfig(&context));
+    return readImported(options, *size, context);
 
   ImportOptions import;
   import.path = options.model;
@@ -196,6 +242,17 @@ static LogicalResult resolveTarget(BuildOptions &options,
                         << "' was not built with this pipewright";
 }
 
+/// Says what is wrong with the place of the build before anybody waits for it.
+static LogicalResult checkOutput(const BuildOptions &options,
+                                 MLIRContext &context) {
+  llvm::Error error = OutputDirectory::check(options.output, options.force,
+                                             {options.model, options.weights});
+  if (!error)
+    return success();
+  return emitError(UnknownLoc::get(&context))
+         << llvm::toString(std::move(error));
+}
+
 /// A build has all values; models of shapes only are for looking at.
 static LogicalResult checkValues(ModuleOp module) {
   for (auto parameter : module.getOps<pp::ParameterOp>()) {
@@ -241,7 +298,8 @@ FailureOr<StepModel> pipewright::planStep(BuildOptions options,
 FailureOr<BuildResult> pipewright::build(BuildOptions options,
                                          MLIRContext &context,
                                          PhaseListener listener) {
-  if (failed(resolveTarget(options, context)))
+  if (failed(resolveTarget(options, context)) ||
+      failed(checkOutput(options, context)))
     return failure();
   OwningOpRef<ModuleOp> module = beginPlan(options, context, listener);
   if (!module || failed(checkValues(*module)) ||

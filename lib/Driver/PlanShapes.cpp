@@ -34,6 +34,14 @@ static bool fits(const PlanRequest &request, int64_t replicas, int64_t size) {
   return request.options.microbatchSize || size == 1 || batch / size >= ranks;
 }
 
+static std::vector<int64_t> listDivisors(int64_t number) {
+  std::vector<int64_t> divisors;
+  for (int64_t one = 1; one <= number / one; ++one)
+    if (number % one == 0)
+      divisors.insert(divisors.end(), {one, number / one});
+  return divisors;
+}
+
 std::vector<int64_t> pipewright::listMicrobatchSizes(const PlanRequest &request,
                                                      int64_t measured) {
   constexpr size_t most = 8;
@@ -42,9 +50,8 @@ std::vector<int64_t> pipewright::listMicrobatchSizes(const PlanRequest &request,
     return {*options.microbatchSize};
   std::set<int64_t> sizes;
   for (int64_t replicas : listReplicas(request))
-    for (int64_t size = 1; size <= *options.globalBatch / replicas; ++size)
-      if (fits(request, replicas, size) ||
-          (size == measured && *options.globalBatch / replicas % measured == 0))
+    for (int64_t size : listDivisors(*options.globalBatch / replicas))
+      if (fits(request, replicas, size) || size == measured)
         sizes.insert(size);
   if (sizes.count(measured))
     return {measured};

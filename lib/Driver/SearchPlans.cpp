@@ -51,7 +51,7 @@ public:
 private:
   LogicalResult readFiles();
   LogicalResult readModels();
-  void readModel(int64_t microbatchSize);
+  bool readModel(int64_t microbatchSize);
   RematSet getRemats() const;
   int64_t getMemory() const;
 
@@ -126,28 +126,31 @@ LogicalResult PlanSearcher::readFiles() {
   return success();
 }
 
-void PlanSearcher::readModel(int64_t microbatchSize) {
-  QuietErrors quiet(context);
+bool PlanSearcher::readModel(int64_t microbatchSize) {
   BuildOptions options = request.options;
   options.globalBatch.reset();
   options.microbatchSize = microbatchSize;
   // Experts are farthest apart where as few pipelines as can be are long.
   options.ranks /= std::max(request.replicas, options.peers);
   OwningOpRef<ModuleOp> module = loadModel(options, context);
-  if (module && succeeded(runAll(getPhasesBefore("Stages"), *module, options)))
-    models.try_emplace(microbatchSize, std::move(module));
-  else if (whyNot.empty())
-    whyNot = quiet.first;
+  if (!module || failed(runAll(getPhasesBefore("Stages"), *module, options)))
+    return false;
+  models.try_emplace(microbatchSize, std::move(module));
+  return true;
 }
 
 LogicalResult PlanSearcher::readModels() {
-  for (int64_t size : listMicrobatchSizes(request, measuredSize)) {
+  std::vector<int64_t> sizes = listMicrobatchSizes(request, measuredSize);
+  for (int64_t size : sizes) {
     listener("micro-batches of " + std::to_string(size));
-    readModel(size);
+    QuietErrors quiet(context);
+    if (!readModel(size) && whyNot.empty())
+      whyNot = quiet.first;
   }
-  if (!models.empty())
-    return success();
-  return emitError(UnknownLoc::get(&context)) << whyNot;
+  // With none of the sizes: again, for all that is wrong and where.
+  if (models.empty() && !readModel(sizes.front()))
+    return failure();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -202,8 +202,10 @@ Error Changer::change(StringRef key, const NewValue &value) {
 static Expected<NewValue> parseValue(StringRef text) {
   NewValue value;
   value.isFactor = text.consume_front("x");
-  if (!text.getAsDouble(value.number) && value.number > 0 &&
-      std::isfinite(value.number))
+  // Beyond what any machine has; sums of such times are still finite.
+  constexpr double least = 1e-18, most = 1e18;
+  if (!text.getAsDouble(value.number) && value.number >= least &&
+      value.number <= most)
     return value;
   return createStringError("expected '=' and a number above 0, after an 'x' if "
                            "it multiplies what there is");

@@ -48,6 +48,7 @@ private:
   int64_t getSize(const Dim &dim);
   int64_t getBatchAxis(const SymbolicInput &input) const;
   void checkBatch(const ModelInput &input);
+  void checkBatchBinding();
   void reportSymbols();
 
   const ImportOptions &options;
@@ -166,7 +167,18 @@ void InputReader::checkBatch(const ModelInput &input) {
                    << "; export the model with a symbolic batch dimension";
 }
 
+/// The batch has one size, though two options may give it.
+void InputReader::checkBatchBinding() {
+  auto bound = options.bind.find(batch.symbol);
+  if (options.microbatchSize && bound != options.bind.end() &&
+      bound->second != *options.microbatchSize)
+    report.error() << "has dimension '" << batch.symbol << "' bound to "
+                   << bound->second << ", but micro-batches of "
+                   << *options.microbatchSize;
+}
+
 void InputReader::reportSymbols() {
+  checkBatchBinding();
   if (!unbound.empty()) {
     InFlightDiagnostic diag = report.error();
     diag << "has dimensions without a size; give them with --bind ";

@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 using namespace pipewright;
 
 double pipewright::simulateCut(const Schedule &schedule,
@@ -139,5 +141,7 @@ double pipewright::getBubbleRatio(const Schedule &schedule,
     busy += getStageTime(schedule, cut.costs, stage);
   busy = busy * schedule.getShape().microbatches -
          addUpPairs(schedule, cut.costs).getHidden();
-  return 1 - busy / schedule.getRanks() / (cut.stepSeconds - cut.updateSeconds);
+  double ratio =
+      1 - busy / schedule.getRanks() / (cut.stepSeconds - cut.updateSeconds);
+  return std::max(ratio, 0.0); // Below it only by rounding.
 }
