@@ -37,6 +37,16 @@ static Status openData(PprtContext &context) {
   return context.dataset->validate(context.options.steps);
 }
 
+/// Nobody shall train for days to learn that the result has no place.
+static Status checkFiles(const RankOptions &options) {
+  for (const std::string &path :
+       {options.saveParameters, options.traceFile, options.reportFile})
+    if (!path.empty())
+      if (Status status = checkWritable(path); status.failed())
+        return status;
+  return Status();
+}
+
 /// What can fail on one rank alone.
 static Status prepareRank(PprtContext &context, StepLog &log) {
   const RankOptions &options = context.options;
@@ -45,6 +55,9 @@ static Status prepareRank(PprtContext &context, StepLog &log) {
     return Status::error(ExitCode::Usage,
                          "option '--save-outputs' needs '--eval' or a build "
                          "with --forward-only");
+  if (context.groups.all.getRank() == 0)
+    if (Status status = checkFiles(options); status.failed())
+      return status;
   if (Status status = openData(context); status.failed())
     return status;
   if (Status status = context.device->start(); status.failed())
@@ -221,5 +234,7 @@ Status pprt::runSteps(PprtContext &context) {
     if (Status status = checkNumbers(context); status.failed())
       return status;
   }
-  return finishRun(context, memory);
+  if (Status status = finishRun(context, memory); status.failed())
+    return status;
+  return agree(transport, log.finish());
 }

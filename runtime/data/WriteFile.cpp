@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace pprt;
@@ -20,7 +21,15 @@ Status OutputFile::fail() const {
 
 Status OutputFile::open(const std::string &where) {
   path = where;
-  temporary = where + ".part." + std::to_string(getpid());
+  struct stat place;
+  bool exists = stat(where.c_str(), &place) == 0;
+  // A device such as /dev/null must not be replaced.
+  bool isDevice = exists && S_ISCHR(place.st_mode);
+  if (exists && !isDevice && !S_ISREG(place.st_mode)) {
+    errno = S_ISDIR(place.st_mode) ? EISDIR : ESPIPE;
+    return fail();
+  }
+  temporary = isDevice ? where : where + ".part." + std::to_string(getpid());
   file =
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   return file < 0 ? fail() : Status();
@@ -42,7 +51,8 @@ Status OutputFile::write(const void *data, uint64_t bytes, uint64_t offset) {
 }
 
 Status OutputFile::commit() {
-  if (fsync(file) != 0 || rename(temporary.c_str(), path.c_str()) != 0)
+  if (temporary != path &&
+      (fsync(file) != 0 || rename(temporary.c_str(), path.c_str()) != 0))
     return fail();
   close(file);
   file = -1;
@@ -53,7 +63,13 @@ OutputFile::~OutputFile() {
   if (file < 0)
     return;
   close(file);
-  unlink(temporary.c_str());
+  if (temporary != path)
+    unlink(temporary.c_str());
+}
+
+Status pprt::checkWritable(const std::string &path) {
+  OutputFile file;
+  return file.open(path);
 }
 
 Status pprt::writeFile(const std::string &path, const std::string &content) {

@@ -33,6 +33,9 @@ private:
   int file = -1;
 };
 
+/// Whether a file can be written at \p path, where nothing changes.
+Status checkWritable(const std::string &path);
+
 /// Writes all of a file.
 Status writeFile(const std::string &path, const std::string &content);
 

@@ -51,8 +51,9 @@ std::string pprt::formatText(const StepRecord &record) {
   return line;
 }
 
-Status StepLog::open(LogFormat wanted, const std::string &path) {
+Status StepLog::open(LogFormat wanted, const std::string &where) {
   format = wanted;
+  path = where;
   if (path.empty())
     return Status();
   file = fopen(path.c_str(), "we");
@@ -66,23 +67,32 @@ StepLog::~StepLog() {
     fclose(file);
 }
 
-static void writeLine(std::FILE *file, const std::string &line) {
-  fwrite(line.data(), 1, line.size(), file);
+void StepLog::writeLine(const std::string &line) {
+  std::FILE *stream = file ? file : stdout;
+  fwrite(line.data(), 1, line.size(), stream);
   // Whoever reads along sees the step when it is done.
-  fflush(file);
+  if (fflush(stream) != 0 && failure == 0)
+    failure = errno;
+}
+
+Status StepLog::finish() const {
+  if (failure == 0)
+    return Status();
+  std::string place = file ? "'" + path + "'" : "the standard output";
+  return Status::dataError("cannot write the log to " + place + ": " +
+                           strerror(failure));
 }
 
 void StepLog::write(const StepRecord &record) {
-  writeLine(file ? file : stdout, format == LogFormat::Jsonl
-                                      ? formatJsonl(record)
-                                      : formatText(record));
+  writeLine(format == LogFormat::Jsonl ? formatJsonl(record)
+                                       : formatText(record));
   if (file && isatty(STDERR_FILENO))
     showProgress(record);
 }
 
 void StepLog::writeText(const std::string &line) {
   if (format == LogFormat::Text)
-    writeLine(file ? file : stdout, line);
+    writeLine(line);
 }
 
 /// A bar on the terminal, for when the lines go to a file.

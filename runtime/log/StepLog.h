@@ -42,12 +42,17 @@ public:
   void write(const StepRecord &record);
   /// Writes a line that is for people only.
   void writeText(const std::string &line);
+  /// Fails if not all of the lines could be written.
+  Status finish() const;
 
 private:
+  void writeLine(const std::string &line);
   void showProgress(const StepRecord &record);
 
   LogFormat format = LogFormat::Text;
+  std::string path;
   std::FILE *file = nullptr; ///< null: stdout
+  int failure = 0;           ///< the first error number
 };
 
 } // namespace pprt
