@@ -125,9 +125,9 @@ static bool checkOptions() {
   SmallVector<StringRef> targets;
   for (const auto &entry : TargetRegistry::get().getTargets())
     targets.push_back(entry->getName());
-  return isAtLeastOne(ranks) && isAtLeastOne(replicas) &&
+  return isCount(ranks, mostRanks) && isCount(replicas, mostRanks) &&
          isAtLeastOne(chunks) && isAtLeastOne(microbatches) &&
-         isAtLeastOne(globalBatch) &&
+         isCount(globalBatch, mostSamples) &&
          (balance.empty() ||
           isKnown("balance", balance,
                   {"time", "params", "flops", "uniform", "hints"})) &&
@@ -292,11 +292,11 @@ int pipewright::runBuild(int argc, char **argv) {
   if (!parseBuildArguments(
           arguments,
           formatExamples({"pipewright build gpt.onnx --ranks 4 "
-                          "--microbatches 8 --loss "
-                          "cross-entropy:logits,labels -o "
-                          "out",
+                          "--microbatches 8 --microbatch-size 2 --loss "
+                          "cross-entropy:logits,labels -o out",
                           "pipewright build mixtral.onnx --ranks 2 --ep 4 "
-                          "--loss cross-entropy:logits,labels -o out"}),
+                          "--microbatch-size 2 --loss "
+                          "cross-entropy:logits,labels -o out"}),
           status))
     return status;
   return runParsed();

@@ -56,6 +56,16 @@ bool pipewright::isAtLeastOne(const cl::opt<int64_t> &option) {
   return false;
 }
 
+bool pipewright::isCount(const cl::opt<int64_t> &option, int64_t most) {
+  if (!isAtLeastOne(option))
+    return false;
+  if (option <= most || !option.getNumOccurrences())
+    return true;
+  refuse("--" + option.ArgStr + " is " + Twine(option.getValue()) +
+         ", but must be at most " + Twine(most));
+  return false;
+}
+
 std::optional<int64_t>
 pipewright::readBytes(const cl::opt<std::string> &option) {
   std::optional<int64_t> bytes = parseBytes(option);

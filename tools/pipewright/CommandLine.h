@@ -19,6 +19,9 @@ namespace pipewright {
 /// Exit codes of the tool.
 enum ExitCode : int { done = 0, refused = 1, wrongCommandLine = 2 };
 
+/// Beyond these no machine goes, and numbers would overflow.
+constexpr int64_t mostRanks = 65536, mostSamples = int64_t(1) << 40;
+
 /// Parses the arguments of a subcommand, argv[0] being its name; false, with a
 /// message, if they are wrong. `--help` prints \p moreHelp after the options
 /// and ends the program.
@@ -39,6 +42,10 @@ bool isKnown(llvm::StringRef option, llvm::StringRef value,
 
 /// Whether \p option is at least 1 if it is given; says so if not.
 bool isAtLeastOne(const llvm::cl::opt<int64_t> &option);
+
+/// Whether \p option is at least 1 and at most \p most if it is given; says so
+/// if not.
+bool isCount(const llvm::cl::opt<int64_t> &option, int64_t most);
 
 /// The number of bytes, above 0, that \p option gives; nothing, with a message,
 /// if it gives none.

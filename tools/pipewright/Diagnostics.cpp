@@ -55,7 +55,14 @@ static void print(const Diagnostic &diagnostic) {
   stream << getKind(diagnostic.getSeverity()) << ": ";
   if (node)
     stream << "node '" << node.getValue() << "': ";
-  stream << diagnostic << '\n';
+  // Users know a model and its layers, not the ops that stand for them.
+  std::string message = diagnostic.str();
+  StringRef text = message;
+  if (text.consume_front("'pp.model' op "))
+    stream << "the model ";
+  else if (text.consume_front("'pp.layer' op '"))
+    stream << "layer '";
+  stream << text << '\n';
   for (const Diagnostic &note : diagnostic.getNotes())
     print(note);
 }

@@ -25,7 +25,7 @@ ExpertOptions::ExpertOptions(cl::SubCommand &command,
                cl::sub(command), cl::cat(category)) {}
 
 bool ExpertOptions::apply(BuildOptions &options) const {
-  if (!isAtLeastOne(peers))
+  if (!isCount(peers, mostRanks))
     return false;
   options.peers = peers;
   if (!capacity.getNumOccurrences())

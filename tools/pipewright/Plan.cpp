@@ -91,7 +91,7 @@ static std::optional<int64_t> getMemory() {
 }
 
 static bool checkNumbers() {
-  if (!isAtLeastOne(ranks) || !isAtLeastOne(globalBatch) ||
+  if (!isCount(ranks, mostRanks) || !isCount(globalBatch, mostSamples) ||
       !isAtLeastOne(chunks) || !isAtLeastOne(top))
     return false;
   int64_t size = modelOptions.microbatchSize;

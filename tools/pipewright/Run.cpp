@@ -20,10 +20,12 @@
 #include "pprt/Data.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -85,6 +87,9 @@ static bool fromJSON(const json::Value &value, BatchShape &batch,
 
 } // namespace pprt
 
+/// Whether \p number can be one of ranks or samples in a manifest.
+static bool isCount(int64_t number) { return number >= 1 && number <= 1 << 24; }
+
 namespace {
 bool fromJSON(const json::Value &value, Build &build, json::Path path) {
   json::ObjectMapper mapper(value, path);
@@ -105,12 +110,21 @@ bool fromJSON(const json::Value &value, Build &build, json::Path path) {
   }
   // As in builds before there were several pipelines.
   int64_t replicas = mesh->getInteger("dp").value_or(1);
+  if (!isCount(*ranks) || !isCount(replicas)) {
+    path.field("mesh").report("has sizes that no build has");
+    return false;
+  }
   build.ranks = *ranks * replicas;
   if (!mapper.map("schedule", build.batch) ||
       !mapper.map("inputs", build.inputs) ||
       !mapper.map("forward_only", build.forwardOnly) ||
       !mapper.mapOptional("optimizer", optimizer))
     return false;
+  if (!isCount(build.batch.microbatches) ||
+      !isCount(build.batch.microbatchSize)) {
+    path.field("schedule").report("has sizes that no build has");
+    return false;
+  }
   build.batch.microbatches *= replicas;
   build.optimizer = optimizer == "adamw" ? PPRT_ADAMW : PPRT_SGD;
   return true;
@@ -138,31 +152,79 @@ static Expected<Build> readBuild(StringRef directory) {
 // The launch
 //===----------------------------------------------------------------------===//
 
-/// Runs \p command and returns the exit status of the first rank that failed.
-/// Ctrl-C and the signals that stop a run go to the launcher, which passes them
-/// on.
-static int launch(std::vector<std::string> &command) {
+static pid_t child;
+
+/// Starts \p command; what it prints can be read from \p output. Returns an
+/// error number, or 0.
+static int start(std::vector<std::string> &command, int &output) {
   std::vector<char *> arguments;
   for (std::string &word : command)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
-  static pid_t child;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return errno;
   child = fork();
   if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
     execvp(arguments.front(), arguments.data());
     errs() << "pipewright: error: cannot start '" << command.front()
            << "': " << strerror(errno) << '\n';
     _exit(1);
   }
-  if (child < 0)
+  int error = child < 0 ? errno : 0;
+  close(ends[1]);
+  output = ends[0];
+  return error;
+}
+
+/// Writes all of \p bytes; returns an error number, or 0.
+static int writeAll(StringRef bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = write(STDOUT_FILENO, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR)
+      return errno;
+    bytes = bytes.drop_front(std::max<ssize_t>(written, 0));
+  }
+  return 0;
+}
+
+/// Passes on what the run prints, to its end. Stops the run when nobody takes
+/// it, as behind `| head`: the launcher would crash of that. Returns an error
+/// number, or 0.
+static int passOn(int output) {
+  char buffer[4096];
+  int failure = 0;
+  for (;;) {
+    ssize_t bytes = read(output, buffer, sizeof buffer);
+    if (bytes < 0 && errno == EINTR)
+      continue;
+    if (bytes <= 0)
+      return failure;
+    if (failure == 0 && (failure = writeAll({buffer, size_t(bytes)})) != 0)
+      kill(child, SIGTERM);
+  }
+}
+
+/// Runs \p command and returns the exit status of the first rank that failed.
+/// Ctrl-C and the signals that stop a run go to the launcher, which passes them
+/// on.
+static int launch(std::vector<std::string> &command) {
+  int output = -1;
+  if (int error = start(command, output))
     return refuse("cannot start '" + command.front() +
-                  "': " + std::string(strerror(errno)));
+                  "': " + std::string(strerror(error)));
   for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2})
     std::signal(signal, [](int number) { kill(child, number); });
+  std::signal(SIGPIPE, SIG_IGN);
+  int failure = passOn(output);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR)
     continue;
+  if (failure != 0)
+    return refuse("cannot write to the standard output: " +
+                  std::string(strerror(failure)) + "; the run was stopped");
   // The launcher reports a rank that a signal ended as 128 + signal: to the
   // others that is a lost peer.
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
@@ -218,6 +280,8 @@ int pipewright::runRun(int argc, char **argv) {
       commandLine.options.transport != pprt::TransportKind::Processes;
   std::vector<std::string> program = {
       (directory + (isOneProcess ? "/bin/rank-000" : "/launch")).str()};
+  if (!sys::fs::can_execute(program.front()))
+    return refuse("cannot run '" + program.front() + "'; build again");
   program.insert(program.end(), argv + 2, argv + argc);
   if (isOneProcess)
     return launch(program);

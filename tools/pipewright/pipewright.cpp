@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -44,6 +45,8 @@ static void printHelp(raw_ostream &os) {
 }
 
 int main(int argc, char **argv) {
+  // Files must not take the place of a standard stream that is closed.
+  sys::Process::FixupStandardFileDescriptors();
   StringRef name = argc > 1 ? argv[1] : "";
   if (name == "--help" || name == "-h") {
     printHelp(outs());
